@@ -1,0 +1,18 @@
+/* attn: tensors, reverse-mode gradients, a trainable attention layer, word senses and heatmaps. Includes everything. */
+#ifndef ATTN_H
+#define ATTN_H
+
+#include "attn/attention.h"
+#include "attn/checkpoint.h"
+#include "attn/corpus.h"
+#include "attn/gradcheck.h"
+#include "attn/heatmap.h"
+#include "attn/ops.h"
+#include "attn/optim.h"
+#include "attn/params.h"
+#include "attn/random.h"
+#include "attn/status.h"
+#include "attn/tape.h"
+#include "attn/tensor.h"
+
+#endif

@@ -1,0 +1,69 @@
+/* Model files: safetensors (tensors plus string metadata in one file), written so that a crash or a full disk never costs the old file.
+ * Format: 8 bytes little-endian N, N bytes of JSON, then the tensors. @see github.com/huggingface/safetensors, README "Format" */
+#ifndef ATTN_CHECKPOINT_H
+#define ATTN_CHECKPOINT_H
+
+#include "attn/optim.h"
+#include "attn/params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A named array in a file. `data` is not owned. */
+typedef struct attn_file_tensor {
+    const char *name;
+    attn_dtype dtype;
+    attn_shape shape;
+    const void *data;
+} attn_file_tensor;
+
+/** An entry of `__metadata__`: UTF-8 strings, not owned. */
+typedef struct attn_file_text {
+    const char *key;
+    const char *value;
+} attn_file_text;
+
+/** Writes a safetensors file: to a temporary name in the same folder, flushed, synced, renamed. The same content gives the same bytes.
+ * `path` "-" is refused. @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL
+ * (repeated or empty name, broken UTF-8), ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_safetensors_write(const char *path, const attn_file_tensor tensors[], int n,
+                                                           const attn_file_text texts[], int m, const attn_allocator *allocator,
+                                                           attn_error *error);
+
+typedef struct attn_safetensors attn_safetensors;
+
+/** Reads a whole file and checks it completely: header length against the file size before anything is allocated, JSON without
+ * repeated keys, known dtypes, offsets sorted without hole or overlap, shape products against spans. Elements other than F32 and F64 are
+ * refused by name. @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (what and where), ATTN_ENOMEM */
+ATTN_API attn_safetensors *attn_safetensors_read(const char *path, const attn_allocator *allocator, attn_error *error);
+
+/** The same from memory (copied); `name` stands for the file in messages. */
+ATTN_API attn_safetensors *attn_safetensors_parse(const void *bytes, size_t size, const char *name, const attn_allocator *allocator,
+                                                  attn_error *error);
+ATTN_API void attn_safetensors_free(attn_safetensors *f);
+
+/** Tensors in file order; everything stays owned by `f`. Data is aligned to 8 bytes. */
+ATTN_API int attn_safetensors_count(const attn_safetensors *f);
+ATTN_API attn_file_tensor attn_safetensors_get(const attn_safetensors *f, int i);
+/** Number of the tensor of that name, or -1. */
+ATTN_API int attn_safetensors_find(const attn_safetensors *f, const char *name);
+/** Metadata value of that key, or NULL. */
+ATTN_API const char *attn_safetensors_text(const attn_safetensors *f, const char *key);
+ATTN_API int attn_safetensors_text_count(const attn_safetensors *f);
+ATTN_API attn_file_text attn_safetensors_text_at(const attn_safetensors *f, int i);
+
+/** Saves parameters under their names and, if `o` is not NULL, the optimiser: "optimizer.SLOT.NAME" tensors and the texts
+ * "optimizer" and "optimizer.steps". Further texts are the caller's. Errors as attn_safetensors_write. */
+ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_save(const char *path, attn_params *p, attn_optimizer *o, const attn_file_text texts[],
+                                                         int m, attn_error *error);
+
+/** Fills parameters, and the optimiser if `o` is not NULL, from an open file. All names, shapes and dtypes are compared first: on any
+ * difference nothing is changed and the message lists every one with both shapes.
+ * @return ATTN_EMISMATCH, ATTN_OK */
+ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn_optimizer *o, attn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

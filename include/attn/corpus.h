@@ -1,0 +1,106 @@
+/* Labelled sentences: reading them, and judging predictions about them. */
+#ifndef ATTN_CORPUS_H
+#define ATTN_CORPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attn/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Sentences with one ambiguous word each and its sense, from any number of files. */
+typedef struct attn_corpus attn_corpus;
+
+/** One example. Strings are UTF-8 and owned by the corpus. */
+typedef struct attn_example {
+    const char *const *tokens;
+    int length;        /* tokens, at least 1 */
+    int target;        /* index of the ambiguous word, 0..length-1 */
+    const char *word;  /* tokens[target] */
+    const char *sense; /* gold label; several, joined by ';', where any of them counts as right */
+    const char *file;  /* where it was read, for messages */
+    int64_t line;      /* counted from 1 */
+} attn_example;
+
+/** An empty corpus. NULL if out of memory. */
+ATTN_API attn_corpus *attn_corpus_new(const attn_allocator *allocator);
+ATTN_API void attn_corpus_free(attn_corpus *c);
+
+/** Reads a file or folder and appends its examples.
+ *  - a file, or "-" for standard input, is TSV: SENSE <tab> INDEX <tab> token token ..., tokens separated by one ASCII space; CRLF, a
+ *    byte-order mark at the start and a missing last newline make no difference; blank lines are skipped and counted;
+ *  - a folder has the layout of CoarseWSD-20: SPLIT.data.txt (INDEX <tab> tokens separated by runs of Unicode white space), SPLIT.gold.txt (a
+ *    class number a line) and classes_map.txt (JSON object: number -> sense).
+ * @param split "train", "test", ... for folders; ignored for files
+ * @return ATTN_OK; ATTN_EIO (path and reason), ATTN_EFORMAT ("FILE:LINE: what is wrong, what was expected"), ATTN_ENOMEM. On failure the corpus
+ *         is as it was before the call. A file without a single example is ATTN_EFORMAT ("0 labelled examples"). */
+ATTN_API ATTN_NODISCARD attn_status attn_corpus_read(attn_corpus *c, const char *path, const char *split, attn_error *error);
+
+/** Appends one example (copied). @return ATTN_EINVAL for an index outside or an empty sense, ATTN_EFORMAT for broken UTF-8, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_corpus_add(attn_corpus *c, const char *const *tokens, int length, int target, const char *sense,
+                                                    attn_error *error);
+
+ATTN_API int64_t attn_corpus_count(const attn_corpus *c);
+ATTN_API attn_example attn_corpus_get(const attn_corpus *c, int64_t i);
+
+/** Blank lines skipped so far, and "FILE:LINE" of the first of them ("" if none). */
+ATTN_API int64_t attn_corpus_blank_lines(const attn_corpus *c);
+ATTN_API const char *attn_corpus_first_blank(const attn_corpus *c);
+
+/** A tokenised sentence from text: split at ASCII spaces and tabs, several together count as one. For command lines and standard input.
+ * Tokens live in the corpus as an example without sense ("") whose target is -1; returned through `out`.
+ * @return ATTN_EFORMAT (broken UTF-8, with the byte offset; no token), ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_corpus_tokenize(attn_corpus *c, const char *text, attn_example *out, attn_error *error);
+
+/** Byte offset of the first fault in what should be UTF-8 (overlong forms and surrogates are faults), or -1 if there is none. */
+ATTN_API int64_t attn_utf8_fault(const char *bytes, size_t size);
+
+/** Columns that a text takes in a terminal: 2 for a Chinese character, 0 for a combining mark. */
+ATTN_API int attn_utf8_width(const char *text);
+
+/* ---- scores --------------------------------------------------------------------------------------------------------------- */
+
+/** Scores of one sense of one word. */
+typedef struct attn_sense_score {
+    const char *sense;
+    int64_t support;   /* gold examples */
+    int64_t predicted; /* predictions */
+    int64_t correct;
+    double precision, recall, f1; /* 0 where the denominator is 0 */
+} attn_sense_score;
+
+/** Scores of one word. micro F1 = accuracy (one label a sentence); macro F1 = mean of the F1 of the senses that occur in gold or prediction. */
+typedef struct attn_word_score {
+    const char *word;
+    int64_t examples, correct;
+    double micro_f1, macro_f1;
+    int n_senses;
+    const attn_sense_score *senses;
+    const int64_t *confusion; /* n_senses x n_senses, row = gold, column = prediction */
+} attn_word_score;
+
+typedef struct attn_scores attn_scores;
+
+/** Collects predictions: word, gold sense ("a;b": any counts as right; a wrong prediction counts against the first), predicted sense. */
+ATTN_API attn_scores *attn_scores_new(const attn_allocator *allocator);
+ATTN_API void attn_scores_free(attn_scores *s);
+ATTN_API ATTN_NODISCARD attn_status attn_scores_add(attn_scores *s, const char *word, const char *gold, const char *predicted);
+/** Declares a sense of a word before any example has it, to fix the order and to list senses that never occur. */
+ATTN_API ATTN_NODISCARD attn_status attn_scores_declare(attn_scores *s, const char *word, const char *sense);
+
+ATTN_API int64_t attn_scores_examples(const attn_scores *s);
+ATTN_API int64_t attn_scores_correct(const attn_scores *s);
+/** Means over the words. */
+ATTN_API double attn_scores_micro_f1(const attn_scores *s);
+ATTN_API double attn_scores_macro_f1(const attn_scores *s);
+ATTN_API int attn_scores_words(const attn_scores *s);
+/** Words in order of first mention; valid until the next add or declare. */
+ATTN_API attn_word_score attn_scores_word(attn_scores *s, int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* Heatmaps: a matrix with words on both axes as a picture. Rows are queries (who looks), columns are keys (looked at), darker is
+ * more, each cell shows its number in black or white, whichever is readable.
+ * Drawing is a pure function from matrix and labels to pixels; encoding and files come after it. */
+#ifndef ATTN_HEATMAP_H
+#define ATTN_HEATMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attn/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One matrix. Pointers are the caller's and only read. */
+typedef struct attn_heatmap_panel {
+    const char *title;                /* NULL: none */
+    int rows, columns;                /* both > 0 */
+    const double *values;             /* rows x columns, row-major; NaN is drawn as "not a value" */
+    const uint8_t *hidden;            /* rows x columns, true = masked, drawn as "not a value"; NULL: none */
+    const char *const *row_labels;    /* UTF-8; NULL: 0, 1, 2 ... */
+    const char *const *column_labels; /* UTF-8; NULL: 0, 1, 2 ... */
+} attn_heatmap_panel;
+
+typedef enum attn_annotate {
+    ATTN_ANNOTATE_AUTO, /* numbers where they fit into the cells */
+    ATTN_ANNOTATE_ALL,  /* cells grow until the numbers fit */
+    ATTN_ANNOTATE_NONE,
+} attn_annotate;
+
+/** Zero means the default in brackets. */
+typedef struct attn_heatmap_config {
+    const attn_heatmap_panel *panels; /* drawn one under the other, on one common scale */
+    int n_panels;
+    const char *title;        /* [none] */
+    const char *row_title;    /* ["query: who looks"] */
+    const char *column_title; /* ["key: looked at"] */
+    const char *bar_title;    /* ["attention weight"] */
+    const char *cmap;         /* ["blues"] a name of attn_cmap_name */
+    double vmin, vmax;        /* range of the colours [0..1 when both are 0] */
+    int digits;               /* digits after the point [2]; -1 for none */
+    attn_annotate annotate;
+    const char *font;         /* "FILE" or "FILE:FACE" [found by the characters of the labels] */
+    int cell;                 /* side of a cell in pixels [by the size of the matrix] */
+    int scale;                /* pixels a pixel, for high-density screens [1] */
+} attn_heatmap_config;
+
+/** A picture: 8-bit RGB, row-major, no padding. Free with attn_image_free. */
+typedef struct attn_image {
+    int width, height;
+    uint8_t *rgb;
+    attn_allocator allocator;
+    char notes[1024]; /* remarks for the user, a line each: hidden numbers, thinned labels, characters without a glyph; "" if none */
+} attn_image;
+
+/** Where things stand in the picture, for tests and for tools that put something on top. */
+typedef struct attn_heatmap_layout {
+    int width, height;
+    int cell_width, cell_height;       /* all cells are equal */
+    int n_panels;
+    struct { int x, y, rows, columns; } panel[64]; /* top left corner of the first cell, in pixels */
+    int label_step;                    /* every label_step-th label is drawn; 1: all */
+    bool numbers;                      /* the numbers are drawn */
+} attn_heatmap_layout;
+
+/** Draws. `layout` may be NULL. Fonts: `config->font`, else chosen for the characters of the labels, else the built-in ASCII face.
+ * @return ATTN_EINVAL (unknown colour map, empty matrix, vmin >= vmax, too many panels), ATTN_ESHAPE (picture too large: the message
+ * names the pixel size and a cell size that would do), ATTN_EFORMAT (labels that are not UTF-8), ATTN_EIO (font), ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_heatmap_draw(const attn_heatmap_config *config, attn_image *image, attn_heatmap_layout *layout,
+                                                      const attn_allocator *allocator, attn_error *error);
+
+ATTN_API void attn_image_free(attn_image *image);
+
+/** Encodes as PNG into memory; `*bytes` belongs to the caller, who frees it with the allocator that was given (NULL: free()). */
+ATTN_API ATTN_NODISCARD attn_status attn_png_encode(const attn_image *image, uint8_t **bytes, size_t *size, const attn_allocator *allocator,
+                                                    attn_error *error);
+
+/** Encodes and writes: temporary file in the same folder, flushed, synced, renamed; "-" is standard output.
+ * @return ATTN_EIO with path and reason; the old file is untouched then and no rubbish stays */
+ATTN_API ATTN_NODISCARD attn_status attn_png_write(const char *path, const attn_image *image, attn_error *error);
+
+/** Colour maps: their number, names, and the colour at v in 0..1 (clipped). */
+ATTN_API int attn_cmap_count(void);
+ATTN_API const char *attn_cmap_name(int cmap);
+ATTN_API int attn_cmap_find(const char *name);
+ATTN_API void attn_cmap_color(int cmap, double v, uint8_t rgb[3]);
+
+/** WCAG 2 relative luminance of an sRGB colour, 0..1, and whether black text is the more readable on it (luminance > 0.179). */
+ATTN_API double attn_luminance(const uint8_t rgb[3]);
+ATTN_API bool attn_black_text(const uint8_t rgb[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

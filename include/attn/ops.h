@@ -1,0 +1,194 @@
+/* Differentiable operations. Each builder runs the operation at once, records it for the backward pass, and returns the result,
+ * owned by the tape `t` and valid until it is reset; NULL on error (see attn_tape_status) or if an input is NULL.
+ * All inputs of one operation have the same dtype. Work is shared between the tape's threads; results do not depend on their
+ * number. Unless said otherwise an operation costs O(elements) forward and backward, and nothing is saved beyond its inputs
+ * and its output. */
+#ifndef ATTN_OPS_H
+#define ATTN_OPS_H
+
+#include "attn/tape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- elementwise ---------------------------------------------------------------------------------------------------------- */
+
+/** y = a + b.  b has the shape of a, or the shape of a's last dimensions (a row, say), and is then added to each of them.
+ * @grad da = g, db = g summed over the repetitions   @errors ATTN_ESHAPE, ATTN_EDTYPE, ATTN_ENOMEM */
+ATTN_API attn_tensor *attn_add(attn_tape *t, attn_tensor *a, attn_tensor *b);
+
+/** y = a - b, same shapes.  @grad da = g, db = -g */
+ATTN_API attn_tensor *attn_sub(attn_tape *t, attn_tensor *a, attn_tensor *b);
+
+/** y = a * b element by element, same shapes.  @grad da = g b, db = g a */
+ATTN_API attn_tensor *attn_mul(attn_tape *t, attn_tensor *a, attn_tensor *b);
+
+/** y = factor * x.  @grad dx = factor g */
+ATTN_API attn_tensor *attn_scale(attn_tape *t, attn_tensor *x, double factor);
+
+/** y = tanh(x).  @grad dx = g (1 - y^2) */
+ATTN_API attn_tensor *attn_tanh(attn_tape *t, attn_tensor *x);
+
+/** y = max(x, 0).  @grad dx = g where x > 0, else 0 (at the kink 0 the derivative is taken as 0) */
+ATTN_API attn_tensor *attn_relu(attn_tape *t, attn_tensor *x);
+
+/** y = 1 / (1 + e^-x).  @grad dx = g y (1 - y) */
+ATTN_API attn_tensor *attn_sigmoid(attn_tape *t, attn_tensor *x);
+
+typedef enum attn_gelu_form {
+    ATTN_GELU_ERF,  /* x Phi(x), Phi the standard normal distribution function */
+    ATTN_GELU_TANH, /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 */
+} attn_gelu_form;
+
+/** Gaussian error linear unit, exact or in the tanh form.
+ * @grad erf: dx = g (Phi(x) + x phi(x)), phi the normal density; tanh: the derivative of that form
+ * @see Hendrycks, Gimpel 2016, arXiv:1606.08415 */
+ATTN_API attn_tensor *attn_gelu(attn_tape *t, attn_tensor *x, attn_gelu_form form);
+
+/** Dropout: in training each element is 0 with probability `rate`, else x / (1 - rate); otherwise y = x.
+ * The mask is a function of the tape's seed and step and of how many dropouts the step has had (attn_tape_set_random).
+ * @errors ATTN_EINVAL unless 0 <= rate < 1   @grad dx = g times the same mask, drawn again rather than stored
+ * @see Srivastava et al. 2014, JMLR 15 */
+ATTN_API attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate);
+
+/* ---- shape ---------------------------------------------------------------------------------------------------------------- */
+
+/** The same elements under another shape with the same count; shares the data.  @grad dx = g */
+ATTN_API attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape);
+
+/** Joins `n` >= 1 tensors along the last dimension: (..., D1), (..., D2) -> (..., D1 + D2).  @grad each gets its own columns of g */
+ATTN_API attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n);
+
+/** Sum of all elements, a scalar, in one fixed order.  @grad dx = g everywhere */
+ATTN_API attn_tensor *attn_sum(attn_tape *t, attn_tensor *x);
+
+/** Mean of all elements, a scalar.  @errors ATTN_ESHAPE for a tensor without elements   @grad dx = g / count */
+ATTN_API attn_tensor *attn_mean(attn_tape *t, attn_tensor *x);
+
+/* ---- products ------------------------------------------------------------------------------------------------------------- */
+
+typedef enum attn_transpose {
+    ATTN_NN, /* C = A B      A (m,k)  B (k,n) */
+    ATTN_NT, /* C = A B^T    A (m,k)  B (n,k) */
+    ATTN_TN, /* C = A^T B    A (k,m)  B (k,n) */
+} attn_transpose;
+
+/** Matrix product of the last two dimensions. Leading dimensions are a batch and must be equal; with NN and NT a B of rank 2 serves
+ * every matrix of A: (B,T,D) x (D,E) -> (B,T,E).
+ * @grad NN: dA = G B^T, dB = A^T G;  NT: dA = G B, dB = G^T A;  TN: dA = B G^T, dB = A G
+ * @errors ATTN_ESHAPE (both shapes named), ATTN_EDTYPE, ATTN_ENOMEM   @cost O(batch m n k) */
+ATTN_API attn_tensor *attn_matmul(attn_tape *t, attn_tensor *a, attn_tensor *b, attn_transpose transpose);
+
+/* ---- normalisation -------------------------------------------------------------------------------------------------------- */
+
+/** y = gamma (x - mean) / sqrt(variance + epsilon) + beta over the last dimension D; gamma and beta (D); the variance divides by D.
+ * @grad with n = (x - mean) / sd and h = g gamma: dx = (h - mean(h) - n mean(h n)) / sd, dgamma = sum g n, dbeta = sum g
+ * @see Ba, Kiros, Hinton 2016, arXiv:1607.06450 */
+ATTN_API attn_tensor *attn_layer_norm(attn_tape *t, attn_tensor *x, attn_tensor *gamma, attn_tensor *beta, double epsilon);
+
+/* ---- lookup --------------------------------------------------------------------------------------------------------------- */
+
+/** Rows of a table: y[i] = table[ids[i]].  table (V,D), ids of shape `ids_shape` (copied) -> ids_shape + (D).
+ * @errors ATTN_ERANGE with the id and V for an id outside 0..V-1   @grad dtable[ids[i]] += g[i], in order of i */
+ATTN_API attn_tensor *attn_embedding(attn_tape *t, attn_tensor *table, const int32_t *ids, attn_shape ids_shape);
+
+/** One row of each batch entry: y[b] = x[b, index[b]].  x (B,T,D), index B numbers (copied) -> (B,D).
+ * @errors ATTN_ERANGE with the index and T   @grad dx[b, index[b]] += g[b] */
+ATTN_API attn_tensor *attn_gather_rows(attn_tape *t, attn_tensor *x, const int32_t *index);
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum attn_score {
+    ATTN_SCORE_SCALED_DOT, /* q . k / sqrt(d) */
+    ATTN_SCORE_DOT,        /* q . k */
+    ATTN_SCORE_ADDITIVE,   /* w . tanh(q + k) */
+} attn_score;
+
+/** "scaled-dot", "dot" or "additive". */
+ATTN_API const char *attn_score_name(attn_score score);
+
+typedef enum attn_causal {
+    ATTN_CAUSAL_NONE,
+    ATTN_CAUSAL_TOP_LEFT,     /* key j is visible to query i when j <= i */
+    ATTN_CAUSAL_BOTTOM_RIGHT, /* key j is visible to query i when j <= i + Tk - Tq */
+} attn_causal;
+
+/** What attn_mask.allow holds. */
+typedef enum attn_allow_form {
+    ATTN_ALLOW_PAIRS, /* (B,Tq,Tk) */
+    ATTN_ALLOW_KEYS,  /* (B,Tk), the same for every query */
+} attn_allow_form;
+
+/** Which keys a query may attend to. A zero struct lets everything see everything; what is given combines by AND.
+ * Arrays are copied when an operation is recorded. In all of them *true means "may attend"*. Hidden keys are skipped: whatever they
+ * hold, even NaN, reaches neither the output nor a gradient. A query that may attend to nothing has weights 0, output 0 and
+ * gradients 0. */
+typedef struct attn_mask {
+    const int32_t *key_lengths;   /* (B): keys j < key_lengths[b]; 0 <= length <= Tk */
+    const int32_t *query_lengths; /* (B): queries i < query_lengths[b] attend, the others (padding) attend to nothing */
+    const int32_t *row_lengths;   /* (B,Tq): keys j < row_lengths[b,i] */
+    const uint8_t *allow;         /* 1 = may attend, 0 = may not; laid out as allow_form says */
+    attn_allow_form allow_form;
+    attn_causal causal;
+} attn_mask;
+
+/** Raw scores of all query-key pairs, per head.
+ *     scaled dot  s[b,h,i,j] = sum_c q[b,i,h,c] k[b,j,h,c] / sqrt(d)
+ *     dot         the same without the division
+ *     additive    s[b,h,i,j] = sum_c w[h,c] tanh(q[b,i,h,c] + k[b,j,h,c])
+ * @param q (B,Tq,H d) projected queries   @param k (B,Tk,H d) projected keys   @param w (H,d) for additive, else NULL
+ * @param mask pairs to skip (their score is 0 and unused), or NULL
+ * @return (B,H,Tq,Tk) scores in natural-log units   @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL (heads), ATTN_ERANGE (lengths)
+ * @grad dot: dq = ds k, dk = ds^T q (times the scale); additive: with u = tanh(q + k), dw = ds u, dq = sum_j ds w (1 - u^2), dk likewise
+ *       over i; u is computed again, not stored   @cost O(B Tq Tk H d)
+ * @see scaled: Vaswani et al. 2017, arXiv:1706.03762, 3.2.1; dot: Luong, Pham, Manning 2015, arXiv:1508.04025, 3.1; additive:
+ *      Bahdanau, Cho, Bengio 2015, arXiv:1409.0473, A.1.2 */
+ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score score, int heads,
+                                            const attn_mask *mask);
+
+/** Relative-position bias: y[b,h,i,j] = s[b,h,i,j] + table[h, clip(j - i - first[b], -C, C) + C].
+ * @param s (B,H,Tq,Tk)   @param table (H, 2 C + 1), learned   @param first position of each sentence's first query among its keys, B
+ *        numbers (copied), or NULL for 0 (self-attention)
+ * @grad ds = g, dtable = g summed by offset; hidden pairs (mask) are skipped   @cost O(B H Tq Tk)
+ * @see Shaw, Uszkoreit, Vaswani 2018, arXiv:1803.02155 (clipping); Raffel et al. 2020, arXiv:1910.10683, 2.1 (bias on the score) */
+ATTN_API attn_tensor *attn_relative_bias(attn_tape *t, attn_tensor *s, attn_tensor *table, const int32_t *first, const attn_mask *mask);
+
+/** Softmax over the last dimension, of the visible entries only: y[j] = e^(x[j] - m) / sum over visible j', m their largest score.
+ * Rank 4 is (B,H,Tq,Tk), rank 3 (B,Tq,Tk), rank 2 (Tq,Tk), rank 1 (Tk); hidden entries get 0, a row without visible entries is 0.
+ * Any finite score is legal; NaN among the visible ones gives NaN in that row.
+ * @grad dx[j] = y[j] (g[j] - sum over visible g y), 0 at hidden entries   @errors ATTN_ESHAPE, ATTN_ERANGE */
+ATTN_API attn_tensor *attn_softmax(attn_tape *t, attn_tensor *x, const attn_mask *mask);
+
+/** Weighted sums of the values: y[b,i,h,:] = sum over visible j of weights[b,h,i,j] values[b,j,h,:].
+ * @param weights (B,H,Tq,Tk)   @param values (B,Tk,H dv)   @return (B,Tq,H dv)
+ * @grad dweights = g . v (0 for hidden pairs), dvalues = weights^T g   @cost O(B H Tq Tk dv) */
+ATTN_API attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, attn_tensor *values, const attn_mask *mask);
+
+/* ---- loss ----------------------------------------------------------------------------------------------------------------- */
+
+#define ATTN_IGNORE (-1)
+
+typedef struct attn_cross_entropy_config {
+    const uint8_t *candidates; /* (N,C), true = class is possible; NULL: all. Others are skipped: no probability, no gradient */
+    double label_smoothing;    /* in [0,1): share of the target spread evenly over the candidates */
+} attn_cross_entropy_config;
+
+/** Mean negative log-likelihood in nats, computed from the logits by log-sum-exp.
+ *     loss = 1/n sum over counted i of  lse(x[i]) - (1 - e) x[i, target] - e mean over candidates x[i]
+ * @param logits (N,C)   @param targets N class numbers; ATTN_IGNORE leaves a row out of the sum and of n
+ * @return a scalar; 0 with gradients 0 if no row counts
+ * @errors ATTN_ERANGE (class number outside 0..C-1, or not a candidate), ATTN_ESHAPE, ATTN_EINVAL
+ * @grad dx = g / n (softmax over candidates - smoothed target); saves the log-sum-exp of each row */
+ATTN_API attn_tensor *attn_cross_entropy(attn_tape *t, attn_tensor *logits, const int32_t *targets, const attn_cross_entropy_config *config);
+
+/* ---- the list ------------------------------------------------------------------------------------------------------------- */
+
+/** Number and names of all operations, in the order of ops.def; NULL for a number outside. */
+ATTN_API int attn_op_count(void);
+ATTN_API const char *attn_op_name(int op);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

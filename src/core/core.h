@@ -1,0 +1,175 @@
+/* What the folders above core/ use of it, grouped by the file that defines it. Not installed. */
+#ifndef ATTN_CORE_H
+#define ATTN_CORE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attn/params.h"
+#include "attn/status.h"
+#include "attn/tape.h"
+#include "attn/tensor.h"
+#include "kernels/kernels.h"
+
+/* ---- status.c ---- */
+
+/* Sets *error (which may be NULL) and returns `status`, so that a failure is one line: return attn__fail(error, ATTN_EIO, ...). */
+attn_status attn__fail(attn_error *error, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+attn_status attn__vfail(attn_error *error, attn_status status, const char *format, va_list args) ATTN_PRINTF(3, 0);
+
+/* ---- memory.c: checked sizes and the allocator value ---- */
+
+extern const attn_allocator attn__malloc; /* malloc and free */
+
+/* *product = a * b; false if it overflows. */
+bool attn__size_mul(size_t a, size_t b, size_t *product);
+/* count * size bytes (at least 1), zeroed; NULL if too large or out of memory. */
+void *attn__calloc(const attn_allocator *allocator, size_t count, size_t size);
+/* Room for `want` elements of `size` bytes in *array, which holds *capacity; grows by doubling, keeps the content. */
+bool attn__grow(const attn_allocator *allocator, void **array, size_t *capacity, size_t want, size_t size);
+void attn__free(const attn_allocator *allocator, void *ptr);
+/* Copies of strings and bytes. */
+char *attn__strdup(const attn_allocator *allocator, const char *text);
+
+/* ---- arena.c: chunks of memory that are given back together ---- */
+
+#define ATTN__ALIGN 64
+
+typedef struct attn__chunk attn__chunk;
+
+typedef struct attn__arena {
+    attn_allocator allocator;
+    attn__chunk *first, *current;
+    size_t used;      /* bytes used in `current` */
+    size_t capacity;  /* bytes of all chunks */
+    size_t before;    /* bytes used in the chunks before `current` */
+} attn__arena;
+
+typedef struct attn__mark {
+    attn__chunk *chunk;
+    size_t used, before;
+} attn__mark;
+
+void attn__arena_init(attn__arena *a, const attn_allocator *allocator);
+void attn__arena_free(attn__arena *a);
+/* `size` bytes aligned to ATTN__ALIGN; NULL if out of memory. Not zeroed. */
+void *attn__arena_alloc(attn__arena *a, size_t size);
+void *attn__arena_array(attn__arena *a, int64_t count, size_t size); /* overflow-checked, not zeroed */
+void *attn__arena_copy(attn__arena *a, const void *data, size_t size);
+attn__mark attn__arena_mark(const attn__arena *a);
+void attn__arena_rewind(attn__arena *a, attn__mark mark);
+
+/* ---- parallel.c: the one parallel loop ---- */
+
+typedef void (*attn__tile_fn)(void *ctx, int64_t tile);
+
+/* Calls fn(ctx, tile) for every tile in 0..tiles-1, on up to `threads` threads (0: the default) if tiles * cost (in elementary
+ * operations) is worth it, each tile exactly once. Tiles must write to disjoint memory: then no result depends on the threads. */
+void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx);
+
+/* Cuts 0..n-1 into tiles of `grain`. Use: for tile t, [begin,end) = attn__range(n, grain, t). */
+int64_t attn__tiles(int64_t n, int64_t grain);
+typedef struct attn__span {
+    int64_t begin, end;
+} attn__span;
+attn__span attn__range(int64_t n, int64_t grain, int64_t tile);
+
+/* ---- params.c ---- */
+
+/* The first error stays with the set; returns `status`. */
+attn_status attn__params_fail(attn_params *p, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+/* Memory that lives as long as the set (zeroed); NULL sets the error. */
+void *attn__params_alloc(attn_params *p, size_t size);
+const attn_allocator *attn__params_allocator(const attn_params *p);
+bool attn__params_built(const attn_params *p);
+/* Notes that a row of a sparse table has a gradient. Not thread-safe. */
+void attn__params_touch(attn_params *p, int id, int64_t row);
+/* The same for all rows, when an operation other than a lookup adds to the gradient. Nothing to do for dense parameters. */
+void attn__params_touch_all(attn_params *p, int id);
+/* Rows touched since the last zeroing, in order of first touch; *count of them. */
+const int64_t *attn__params_touched(const attn_params *p, int id, int64_t *count);
+
+/* Parameters that a step visits, as spans of contiguous elements: a dense parameter is one, a sparse table one a touched row. */
+typedef void (*attn__span_fn)(void *ctx, int id, int64_t offset, int64_t n);
+void attn__params_spans(const attn_params *p, attn__span_fn fn, void *ctx);
+
+/* ---- tensor.c ---- */
+
+struct attn_tensor {
+    attn_shape shape;
+    int64_t count;
+    attn_dtype dtype;
+    bool needs_grad;
+    bool reached;        /* a backward pass has started to add to `grad` */
+    void *data, *grad;
+    attn_tape *tape;
+    attn_params *params; /* not NULL: a parameter, with its number */
+    int param;
+};
+
+/* "(2,3) x (4,5)"-like texts are built from these. */
+#define ATTN__TEXT(shape) attn_shape_format((shape), (char[ATTN_SHAPE_TEXT]){0})
+
+/* ---- tape.c: what an operation is, and recording it ---- */
+
+typedef struct attn__op attn__op;
+
+/* One recorded operation. */
+typedef struct attn__node {
+    const attn__op *op;
+    struct attn__node *previous; /* recorded before this one */
+    attn_tensor *out;
+    attn_tensor **in;
+    int n_in;
+    void *attributes; /* the operation's own struct, copied when recorded; infer may store derived numbers in it */
+    void *saved;      /* bytes that infer asked for, from forward to backward */
+    size_t saved_size;
+    attn_tape *tape;
+} attn__node;
+
+/* A gradcheck case: inputs of these shapes, uniform in [low, high), go through `build`. */
+typedef struct attn__case {
+    const char *name;
+    int n;
+    attn_shape shapes[8];
+    double low, high;
+    attn_tensor *(*build)(attn_tape *t, attn_tensor *const in[]);
+} attn__case;
+
+/* An operation: one const object in one file. */
+struct attn__op {
+    const char *name;
+    int arity;                            /* -1: any number */
+    bool sparse;                          /* backward notes itself which rows of a sparse table it adds to */
+    attn_status (*infer)(attn__node *n);  /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
+    void (*forward)(attn__node *n);       /* writes out->data */
+    void (*backward)(attn__node *n);      /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
+    const attn__case *cases;
+    int n_cases;
+};
+
+#define ATTN__CASES(array) .cases = (array), .n_cases = (int)(sizeof(array) / sizeof((array)[0]))
+
+/* Runs and records `op` on the inputs; `attributes` (size bytes, may be NULL) is copied. NULL on error. */
+attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const in[], int n_in, const void *attributes, size_t size);
+/* Notes an error on the tape (the first stays), prefixed with the operation's name, and returns `status`. */
+attn_status attn__op_fail(attn__node *n, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+attn_status attn__tape_fail(attn_tape *t, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+/* Memory of the step; NULL notes ATTN_ENOMEM on the tape. */
+void *attn__tape_alloc(attn_tape *t, int64_t count, size_t size);
+/* A copy of `count` elements in the step's memory; NULL stays NULL. *ok becomes false if memory is out. */
+const void *attn__tape_copy(attn_tape *t, const void *data, int64_t count, size_t size, bool *ok);
+int attn__tape_threads(const attn_tape *t);
+bool attn__tape_training(const attn_tape *t);
+/* Random key of the next dropout of this step. */
+typedef struct attn__key {
+    uint64_t seed, stream;
+} attn__key;
+attn__key attn__tape_next_key(attn_tape *t);
+
+/* Kernels of a node's dtype. */
+#define ATTN__K(node) attn__kernels((node)->out->dtype)
+
+#endif

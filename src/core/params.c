@@ -1,0 +1,299 @@
+/* Parameters in flat blocks. Names, layers and row lists live in an arena of the set's own. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attn/random.h"
+#include "core/core.h"
+
+/* A parameter starts at a multiple of this many elements, so that its data is aligned for either dtype. */
+#define ALIGN_ELEMENTS 16
+
+typedef struct param {
+    const char *name;
+    attn_shape shape;
+    int64_t count, offset; /* elements, and where they start in the blocks */
+    attn_param_config config;
+    int64_t *touched, n_touched; /* sparse tables: rows with a gradient, in order of first touch */
+    bool *is_touched;            /* by row */
+} param;
+
+struct attn_params {
+    attn_allocator allocator;
+    attn__arena arena;
+    attn_dtype dtype;
+    attn_error error;
+    param *param;
+    size_t capacity;
+    int count;
+    bool built;
+    void *values, *grads;
+};
+
+attn_params *attn_params_new(attn_dtype dtype, const attn_allocator *allocator)
+{
+    attn_params *p = attn__calloc(allocator, 1, sizeof *p);
+    if (p != NULL) {
+        p->allocator = allocator != NULL ? *allocator : attn__malloc;
+        p->dtype = dtype;
+        attn__arena_init(&p->arena, &p->allocator);
+    }
+    return p;
+}
+
+void attn_params_free(attn_params *p)
+{
+    if (p != NULL) {
+        attn__arena_free(&p->arena);
+        attn_allocator allocator = p->allocator;
+        attn__free(&allocator, p->param);
+        attn__free(&allocator, p);
+    }
+}
+
+attn_status attn__params_fail(attn_params *p, attn_status status, const char *format, ...)
+{
+    if (p->error.status == ATTN_OK) {
+        va_list args;
+        va_start(args, format);
+        attn__vfail(&p->error, status, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+void *attn__params_alloc(attn_params *p, size_t size)
+{
+    void *ptr = attn__arena_alloc(&p->arena, size);
+    if (ptr == NULL) {
+        attn__params_fail(p, ATTN_ENOMEM, "params: out of memory: %zu bytes wanted", size);
+    } else {
+        memset(ptr, 0, size);
+    }
+    return ptr;
+}
+
+const attn_allocator *attn__params_allocator(const attn_params *p)
+{
+    return &p->allocator;
+}
+
+bool attn__params_built(const attn_params *p)
+{
+    return p != NULL && p->built;
+}
+
+static attn_status check_declaration(attn_params *p, const char *name, attn_shape shape, attn_param_config config)
+{
+    if (p->built) {
+        return attn__params_fail(p, ATTN_EINVAL, "params: '%s' declared after attn_params_build", name);
+    }
+    if (name[0] == '\0' || attn_params_find(p, name) >= 0) {
+        return attn__params_fail(p, ATTN_EINVAL, "params: name '%s' is %s", name, name[0] == '\0' ? "empty" : "declared twice");
+    }
+    if (attn_shape_count(shape) < 0) {
+        return attn__params_fail(p, ATTN_ESHAPE, "params: '%s' has shape %s, which is invalid or too large", name, ATTN__TEXT(shape));
+    }
+    if (config.sparse_rows && shape.rank != 2) {
+        return attn__params_fail(p, ATTN_ESHAPE, "params: '%s' has shape %s, a table of rows has rank 2", name, ATTN__TEXT(shape));
+    }
+    if (!isfinite(config.scale)) {
+        return attn__params_fail(p, ATTN_EINVAL, "params: '%s' has scale %g", name, config.scale);
+    }
+    return ATTN_OK;
+}
+
+int attn_params_add(attn_params *p, const char *name, attn_shape shape, attn_param_config config)
+{
+    if (p->error.status != ATTN_OK || check_declaration(p, name, shape, config) != ATTN_OK) {
+        return -1;
+    }
+    char *copy = attn__arena_copy(&p->arena, name, strlen(name) + 1);
+    if (copy == NULL || !attn__grow(&p->allocator, (void **)&p->param, &p->capacity, (size_t)p->count + 1, sizeof *p->param)) {
+        attn__params_fail(p, ATTN_ENOMEM, "params: out of memory for '%s'", name);
+        return -1;
+    }
+    p->param[p->count] = (param){.name = copy, .shape = shape, .count = attn_shape_count(shape), .config = config};
+    return p->count++;
+}
+
+static double initial(const attn_param_config *config, uint64_t seed, int id, int64_t i)
+{
+    switch (config->init) {
+    case ATTN_INIT_CONSTANT:
+        return config->scale;
+    case ATTN_INIT_NORMAL:
+        return config->scale * attn_random_normal(seed, (uint64_t)id, (uint64_t)i);
+    case ATTN_INIT_UNIFORM:
+        return config->scale * (2 * attn_random_uniform(seed, (uint64_t)id, (uint64_t)i) - 1);
+    case ATTN_INIT_ZEROS:
+        break;
+    }
+    return 0;
+}
+
+static int64_t padded(int64_t count)
+{
+    return (count + ALIGN_ELEMENTS - 1) / ALIGN_ELEMENTS * ALIGN_ELEMENTS;
+}
+
+static bool allocate(attn_params *p)
+{
+    int64_t total = 0;
+    for (int i = 0; i < p->count; i++) {
+        param *q = &p->param[i];
+        if (q->count > INT64_MAX / 64 - total) {
+            attn__params_fail(p, ATTN_ENOMEM, "params: too many elements");
+            return false;
+        }
+        q->offset = total;
+        total += padded(q->count);
+        if (q->config.sparse_rows) {
+            q->touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->touched);
+            q->is_touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->is_touched);
+        }
+    }
+    p->values = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    p->grads = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    return p->error.status == ATTN_OK;
+}
+
+attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
+{
+    if (p->error.status == ATTN_OK && p->built) {
+        return attn__fail(error, ATTN_EINVAL, "params: built twice");
+    }
+    if (p->error.status == ATTN_OK) {
+        p->built = allocate(p);
+    }
+    if (p->error.status != ATTN_OK) {
+        return attn__fail(error, p->error.status, "%s", p->error.message);
+    }
+    const attn__kernel_table *K = attn__kernels(p->dtype);
+    for (int id = 0; id < p->count; id++) {
+        void *value = attn_params_value(p, id);
+        for (int64_t i = 0; i < p->param[id].count; i++) {
+            K->set(value, i, initial(&p->param[id].config, seed, id, i));
+        }
+    }
+    return ATTN_OK;
+}
+
+attn_dtype attn_params_dtype(const attn_params *p)
+{
+    return p->dtype;
+}
+
+int attn_params_count(const attn_params *p)
+{
+    return p->count;
+}
+
+int64_t attn_params_elements(const attn_params *p)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < p->count; i++) {
+        sum += p->param[i].count;
+    }
+    return sum;
+}
+
+int attn_params_find(const attn_params *p, const char *name)
+{
+    for (int i = 0; i < p->count; i++) {
+        if (strcmp(p->param[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *attn_params_name(const attn_params *p, int id)
+{
+    return p->param[id].name;
+}
+
+attn_shape attn_params_shape(const attn_params *p, int id)
+{
+    return p->param[id].shape;
+}
+
+attn_param_config attn_params_config(const attn_params *p, int id)
+{
+    return p->param[id].config;
+}
+
+static void *inside(const attn_params *p, void *block, int id)
+{
+    return block != NULL ? (char *)block + (size_t)p->param[id].offset * attn_dtype_size(p->dtype) : NULL;
+}
+
+void *attn_params_value(attn_params *p, int id)
+{
+    return inside(p, p->values, id);
+}
+
+void *attn_params_grad(attn_params *p, int id)
+{
+    return inside(p, p->grads, id);
+}
+
+void attn__params_touch(attn_params *p, int id, int64_t row)
+{
+    param *q = &p->param[id];
+    if (q->config.sparse_rows && !q->is_touched[row]) {
+        q->is_touched[row] = true;
+        q->touched[q->n_touched++] = row;
+    }
+}
+
+void attn__params_touch_all(attn_params *p, int id)
+{
+    for (int64_t row = 0; p->param[id].config.sparse_rows && row < p->param[id].shape.dim[0]; row++) {
+        attn__params_touch(p, id, row);
+    }
+}
+
+const int64_t *attn__params_touched(const attn_params *p, int id, int64_t *count)
+{
+    *count = p->param[id].n_touched;
+    return p->param[id].touched;
+}
+
+void attn__params_spans(const attn_params *p, attn__span_fn fn, void *ctx)
+{
+    for (int id = 0; id < p->count; id++) {
+        const param *q = &p->param[id];
+        if (q->config.frozen) {
+            continue;
+        }
+        if (!q->config.sparse_rows) {
+            fn(ctx, id, 0, q->count);
+            continue;
+        }
+        for (int64_t r = 0; r < q->n_touched; r++) {
+            fn(ctx, id, q->touched[r] * q->shape.dim[1], q->shape.dim[1]);
+        }
+    }
+}
+
+static void zero_span(void *ctx, int id, int64_t offset, int64_t n)
+{
+    attn_params *p = ctx;
+    size_t size = attn_dtype_size(p->dtype);
+    if (n > 0) {
+        memset((char *)attn_params_grad(p, id) + (size_t)offset * size, 0, (size_t)n * size);
+    }
+}
+
+void attn_params_zero_grad(attn_params *p)
+{
+    attn__params_spans(p, zero_span, p);
+    for (int id = 0; id < p->count; id++) {
+        param *q = &p->param[id];
+        for (int64_t r = 0; r < q->n_touched; r++) {
+            q->is_touched[q->touched[r]] = false;
+        }
+        q->n_touched = 0;
+    }
+}

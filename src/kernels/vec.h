@@ -1,0 +1,34 @@
+/* Vectors of T, as wide as the compilation target has them. Included by variant.inc once a dtype. */
+#if defined(__AVX512F__)
+#define ATTN__VEC_BYTES 64
+#elif defined(__AVX__)
+#define ATTN__VEC_BYTES 32
+#else
+#define ATTN__VEC_BYTES 16
+#endif
+
+typedef T VEC __attribute__((vector_size(ATTN__VEC_BYTES), aligned(sizeof(T)), may_alias)); /* loads and stores need no alignment */
+#define VN ((int64_t)(ATTN__VEC_BYTES / sizeof(T)))
+
+static inline VEC NAME(load)(const T *p)
+{
+    return *(const VEC *)(const void *)p;
+}
+
+static inline void NAME(store)(T *p, VEC v)
+{
+    *(VEC *)(void *)p = v;
+}
+
+/* Sum of the lanes, in the order of a halving tree. */
+static inline T NAME(lanes)(VEC v)
+{
+    T lane[ATTN__VEC_BYTES / sizeof(T)];
+    NAME(store)(lane, v);
+    for (int64_t width = VN / 2; width > 0; width /= 2) {
+        for (int64_t i = 0; i < width; i++) {
+            lane[i] += lane[i + width];
+        }
+    }
+    return lane[0];
+}
