@@ -17,18 +17,18 @@ extern "C" {
 
 /** Zero means the default in brackets. */
 typedef struct attn_attention_config {
-    attn_score score;     /* [scaled dot] */
-    int heads;            /* [1] */
-    int query_dim;        /* width of the queries that come in; must be given */
-    int key_dim;          /* width of the keys that come in [query_dim] */
-    int value_dim;        /* width of the values that come in [key_dim] */
-    int head_dim;         /* width of a projected query or key in one head [query_dim / heads, which must divide] */
-    int head_value_dim;   /* width of a projected value in one head [head_dim] */
-    int output_dim;       /* width of the output [query_dim] */
-    bool no_output;       /* leave out W_o: the output is (B,Tq,heads head_value_dim) */
-    bool bias;            /* projections add learned biases b_q, b_k, b_v, b_o [no] */
-    int relative_clip;    /* > 0: learned relative-position bias per head, offsets clipped to +-relative_clip [none] */
-    double dropout;       /* rate of dropout on the weights in training [0] */
+    attn_score score;   /* [scaled dot] */
+    int heads;          /* [1] */
+    int query_dim;      /* width of the queries that come in; must be given */
+    int key_dim;        /* width of the keys that come in [query_dim] */
+    int value_dim;      /* width of the values that come in [key_dim] */
+    int head_dim;       /* width of a projected query or key in one head [query_dim / heads, which must divide] */
+    int head_value_dim; /* width of a projected value in one head [head_dim] */
+    int output_dim;     /* width of the output [query_dim] */
+    bool no_output;     /* leave out W_o: the output is (B,Tq,heads head_value_dim) */
+    bool bias;          /* projections add learned biases b_q, b_k, b_v, b_o [no] */
+    int relative_clip;  /* > 0: learned relative-position bias per head, offsets clipped to +-relative_clip [none] */
+    double dropout;     /* rate of dropout on the weights in training [0] */
 } attn_attention_config;
 
 /** A layer in a parameter set; owned by the set, lives as long as it. */
@@ -44,10 +44,10 @@ ATTN_API const attn_attention *attn_attention_add(attn_params *p, const char *na
 ATTN_API attn_attention_config attn_attention_get_config(const attn_attention *layer);
 
 typedef struct attn_attention_input {
-    attn_tensor *query; /* (B,Tq,query_dim) */
-    attn_tensor *key;   /* (B,Tk,key_dim) [query] */
-    attn_tensor *value; /* (B,Tk,value_dim) [key] */
-    attn_mask mask;     /* who may attend to whom [all to all] */
+    attn_tensor *query;         /* (B,Tq,query_dim) */
+    attn_tensor *key;           /* (B,Tk,key_dim) [query] */
+    attn_tensor *value;         /* (B,Tk,value_dim) [key] */
+    attn_mask mask;             /* who may attend to whom [all to all] */
     const int32_t *query_start; /* position of the first query among the keys, B numbers [0]; for the relative-position bias */
 } attn_attention_input;
 

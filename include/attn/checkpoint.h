@@ -24,9 +24,9 @@ typedef struct attn_file_text {
     const char *value;
 } attn_file_text;
 
-/** Writes a safetensors file: to a temporary name in the same folder, flushed, synced, renamed. The same content gives the same bytes.
- * `path` "-" is refused. @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL
- * (repeated or empty name, broken UTF-8), ATTN_ENOMEM */
+/** Writes a safetensors file: to a temporary name in the same folder, flushed, synced, renamed. The same content gives the same bytes, in
+ * whatever order it is given. Adds the text "format": "pt", which some readers ask for, unless there is a "format". `path` "-" is refused.
+ * @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL (repeated or empty name, name that begins with "__metadata__", broken UTF-8), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_safetensors_write(const char *path, const attn_file_tensor tensors[], int n,
                                                            const attn_file_text texts[], int m, const attn_allocator *allocator,
                                                            attn_error *error);
@@ -60,7 +60,7 @@ ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_save(const char *path, attn_
 
 /** Fills parameters, and the optimiser if `o` is not NULL, from an open file. All names, shapes and dtypes are compared first: on any
  * difference nothing is changed and the message lists every one with both shapes.
- * @return ATTN_EMISMATCH, ATTN_OK */
+ * @return ATTN_EMISMATCH, ATTN_EINVAL (set not built, optimiser of another set), ATTN_OK */
 ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn_optimizer *o, attn_error *error);
 
 #ifdef __cplusplus

@@ -32,11 +32,11 @@ ATTN_API void attn_corpus_free(attn_corpus *c);
 /** Reads a file or folder and appends its examples.
  *  - a file, or "-" for standard input, is TSV: SENSE <tab> INDEX <tab> token token ..., tokens separated by one ASCII space; CRLF, a
  *    byte-order mark at the start and a missing last newline make no difference; blank lines are skipped and counted;
- *  - a folder has the layout of CoarseWSD-20: SPLIT.data.txt (INDEX <tab> tokens separated by runs of Unicode white space), SPLIT.gold.txt (a
- *    class number a line) and classes_map.txt (JSON object: number -> sense).
+ *  - a folder has the layout of CoarseWSD-20: SPLIT.data.txt (INDEX <tab> tokens separated by runs of Unicode white space), SPLIT.gold.txt
+ * (a class number a line) and classes_map.txt (JSON object: number -> sense).
  * @param split "train", "test", ... for folders; ignored for files
- * @return ATTN_OK; ATTN_EIO (path and reason), ATTN_EFORMAT ("FILE:LINE: what is wrong, what was expected"), ATTN_ENOMEM. On failure the corpus
- *         is as it was before the call. A file without a single example is ATTN_EFORMAT ("0 labelled examples"). */
+ * @return ATTN_OK; ATTN_EIO (path and reason), ATTN_EFORMAT ("FILE:LINE: what is wrong, what was expected"), ATTN_ENOMEM. On failure the
+ * corpus is as it was before the call. A file without a single example is ATTN_EFORMAT ("0 labelled examples"). */
 ATTN_API ATTN_NODISCARD attn_status attn_corpus_read(attn_corpus *c, const char *path, const char *split, attn_error *error);
 
 /** Appends one example (copied). @return ATTN_EINVAL for an index outside or an empty sense, ATTN_EFORMAT for broken UTF-8, ATTN_ENOMEM */
@@ -72,7 +72,8 @@ typedef struct attn_sense_score {
     double precision, recall, f1; /* 0 where the denominator is 0 */
 } attn_sense_score;
 
-/** Scores of one word. micro F1 = accuracy (one label a sentence); macro F1 = mean of the F1 of the senses that occur in gold or prediction. */
+/** Scores of one word. micro F1 = accuracy (one label a sentence); macro F1 = mean of the F1 of the senses that occur in gold or
+ * prediction. */
 typedef struct attn_word_score {
     const char *word;
     int64_t examples, correct;

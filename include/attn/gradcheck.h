@@ -25,10 +25,10 @@ typedef struct attn_gradcheck_input {
 #define ATTN_GRADCHECK_MAX_INPUTS 8
 
 typedef struct attn_gradcheck_config {
-    double step;      /* [6e-6] */
-    double rtol;      /* [1e-6] */
-    double atol;      /* [1e-8] */
-    uint64_t seed;    /* of the random cotangent */
+    double step;   /* [6e-6] */
+    double rtol;   /* [1e-6] */
+    double atol;   /* [1e-8] */
+    uint64_t seed; /* of the random cotangent */
     const attn_allocator *allocator;
 } attn_gradcheck_config;
 
@@ -47,7 +47,7 @@ typedef struct attn_gradcheck_report {
     int64_t failed;   /* of them: wrong */
     int64_t skipped;  /* of them: not differentiable here (slopes to the left and to the right differ) */
     double max_rel_error;
-    attn_gradcheck_point worst; /* the coordinate with the largest error; the first failure if there is one */
+    attn_gradcheck_point worst;      /* the coordinate with the largest error; the first failure if there is one */
     char verdict[ATTN_MESSAGE_SIZE]; /* one line: "ok", or what is wrong, with tensor, index, analytic and numeric value */
 } attn_gradcheck_report;
 
@@ -61,14 +61,15 @@ ATTN_API ATTN_NODISCARD attn_status attn_gradcheck(attn_graph_fn fn, void *ctx, 
                                                    const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
 /** Checks the gradients of a parameter set: `fn` (its inputs are empty) builds a scalar or tensor from float64 parameters; every
- * `stride`-th element of every parameter is moved and put back (1: all; large models take a larger prime). Each parameter alone and all
- * together are checked. Dense comparison rules as above; a parameter that the function does not use is legal and has gradient 0. */
+ * `stride`-th element of every parameter is moved and put back (1: all; large models take a larger prime). Gradients of the set are 0
+ * afterwards. Rules as above; a parameter that the function does not use is legal and has gradient 0. */
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *p, int64_t stride,
                                                           const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
 /** Runs the built-in cases of operation number `op` (attn_op_name): shapes, attribute values, broadcasting, masks.
  * `cases` receives their number. Status and report as above, over all cases together. */
-ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_op(int op, const attn_gradcheck_config *config, int *cases, attn_gradcheck_report *report);
+ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_op(int op, const attn_gradcheck_config *config, int *cases,
+                                                      attn_gradcheck_report *report);
 
 #ifdef __cplusplus
 }

@@ -41,9 +41,9 @@ typedef struct attn_heatmap_config {
     double vmin, vmax;        /* range of the colours [0..1 when both are 0] */
     int digits;               /* digits after the point [2]; -1 for none */
     attn_annotate annotate;
-    const char *font;         /* "FILE" or "FILE:FACE" [found by the characters of the labels] */
-    int cell;                 /* side of a cell in pixels [by the size of the matrix] */
-    int scale;                /* pixels a pixel, for high-density screens [1] */
+    const char *font; /* "FILE" or "FILE:FACE" [found by the characters of the labels] */
+    int cell;         /* side of a cell in pixels [by the size of the matrix] */
+    int scale;        /* pixels a pixel, for high-density screens [1] */
 } attn_heatmap_config;
 
 /** A picture: 8-bit RGB, row-major, no padding. Free with attn_image_free. */
@@ -57,11 +57,13 @@ typedef struct attn_image {
 /** Where things stand in the picture, for tests and for tools that put something on top. */
 typedef struct attn_heatmap_layout {
     int width, height;
-    int cell_width, cell_height;       /* all cells are equal */
+    int cell_width, cell_height; /* all cells are equal */
     int n_panels;
-    struct { int x, y, rows, columns; } panel[64]; /* top left corner of the first cell, in pixels */
-    int label_step;                    /* every label_step-th label is drawn; 1: all */
-    bool numbers;                      /* the numbers are drawn */
+    struct {
+        int x, y, rows, columns;
+    } panel[64];    /* top left corner of the first cell, in pixels */
+    int label_step; /* every label_step-th label is drawn; 1: all */
+    bool numbers;   /* the numbers are drawn */
 } attn_heatmap_layout;
 
 /** Draws. `layout` may be NULL. Fonts: `config->font`, else chosen for the characters of the labels, else the built-in ASCII face.

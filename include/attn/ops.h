@@ -180,7 +180,8 @@ typedef struct attn_cross_entropy_config {
  * @return a scalar; 0 with gradients 0 if no row counts
  * @errors ATTN_ERANGE (class number outside 0..C-1, or not a candidate), ATTN_ESHAPE, ATTN_EINVAL
  * @grad dx = g / n (softmax over candidates - smoothed target); saves the log-sum-exp of each row */
-ATTN_API attn_tensor *attn_cross_entropy(attn_tape *t, attn_tensor *logits, const int32_t *targets, const attn_cross_entropy_config *config);
+ATTN_API attn_tensor *attn_cross_entropy(attn_tape *t, attn_tensor *logits, const int32_t *targets,
+                                         const attn_cross_entropy_config *config);
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------- */
 

@@ -38,7 +38,7 @@ ATTN_API void attn_optimizer_free(attn_optimizer *o);
 
 /** One step with the gradients as they are; `rate_factor` multiplies the learning rate (see attn_schedule).
  * A step whose gradients are not all finite changes nothing.
- * @return ATTN_ENONFINITE naming the first such parameter and index, else ATTN_OK */
+ * @return ATTN_ENONFINITE naming the first such parameter and index, ATTN_EINVAL (rate_factor negative or not finite), else ATTN_OK */
 ATTN_API ATTN_NODISCARD attn_status attn_optimizer_step(attn_optimizer *o, double rate_factor, attn_error *error);
 
 /** "sgd" or "adamw". */
@@ -68,7 +68,8 @@ typedef struct attn_schedule_config {
 } attn_schedule_config;
 
 /** Learning-rate factor of a step counted from 0:  min((step + 1) / warmup, max(floor, d)),  d = 1, 1 - step / total, or
- * (1 + cos(pi step / total)) / 2.  @see cosine: Loshchilov, Hutter 2017, arXiv:1608.03983 */
+ * (1 + cos(pi step / total)) / 2, with step / total at most 1. A missing total_steps gives NaN, which attn_optimizer_step refuses.
+ * @see cosine: Loshchilov, Hutter 2017, arXiv:1608.03983 */
 ATTN_API double attn_schedule(const attn_schedule_config *config, int64_t step);
 
 #ifdef __cplusplus

@@ -19,10 +19,10 @@ extern "C" {
 typedef struct attn_params attn_params;
 
 typedef enum attn_init {
-    ATTN_INIT_ZEROS,   /* 0 */
+    ATTN_INIT_ZEROS,    /* 0 */
     ATTN_INIT_CONSTANT, /* scale */
-    ATTN_INIT_NORMAL,  /* normal with mean 0 and standard deviation `scale` */
-    ATTN_INIT_UNIFORM, /* uniform in [-scale, scale) */
+    ATTN_INIT_NORMAL,   /* normal with mean 0 and standard deviation `scale` */
+    ATTN_INIT_UNIFORM,  /* uniform in [-scale, scale) */
 } attn_init;
 
 /** How a parameter starts and how it is updated; zero means zeros, no decay, dense. */

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define ATTN_API __attribute__((visibility("default")))
-#define ATTN_NODISCARD __attribute__((warn_unused_result))
+#define ATTN_API                __attribute__((visibility("default")))
+#define ATTN_NODISCARD          __attribute__((warn_unused_result))
 #define ATTN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #else
 #define ATTN_API
@@ -23,18 +23,18 @@ extern "C" {
 #define ATTN_VERSION_PATCH 0
 
 /** Every status a function of this library returns: X(suffix, sentence). The one list; names and sentences come from it. */
-#define ATTN_STATUS_MAP(X)                                                                                        \
-    X(OK, "success")                                                                                              \
-    X(ENOMEM, "out of memory")                                                                                    \
-    X(EINVAL, "invalid argument")                                                                                 \
-    X(ESHAPE, "shapes do not fit")                                                                                \
-    X(EDTYPE, "element types do not fit")                                                                         \
-    X(ERANGE, "index out of range")                                                                               \
-    X(EIO, "input or output failed")                                                                              \
-    X(EFORMAT, "malformed data")                                                                                  \
-    X(EMISMATCH, "data does not belong to this model")                                                            \
-    X(ENONFINITE, "a value is not finite")                                                                        \
-    X(EUNKNOWN_WORD, "the model does not know this word")                                                         \
+#define ATTN_STATUS_MAP(X)                                \
+    X(OK, "success")                                      \
+    X(ENOMEM, "out of memory")                            \
+    X(EINVAL, "invalid argument")                         \
+    X(ESHAPE, "shapes do not fit")                        \
+    X(EDTYPE, "element types do not fit")                 \
+    X(ERANGE, "index out of range")                       \
+    X(EIO, "input or output failed")                      \
+    X(EFORMAT, "malformed data")                          \
+    X(EMISMATCH, "data does not belong to this model")    \
+    X(ENONFINITE, "a value is not finite")                \
+    X(EUNKNOWN_WORD, "the model does not know this word") \
     X(EINTERRUPTED, "interrupted")
 
 typedef enum attn_status {

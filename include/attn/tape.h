@@ -31,7 +31,6 @@ ATTN_API void attn_tape_free(attn_tape *t);
 /** Forgets every tensor and the error of this step. Keeps the memory: a second step of the same size allocates nothing. */
 ATTN_API void attn_tape_reset(attn_tape *t);
 
-
 /** Whether operations are recorded for a backward pass (default true). Off for inference: nothing needs a gradient then. */
 ATTN_API void attn_tape_set_recording(attn_tape *t, bool recording);
 

@@ -28,8 +28,7 @@ typedef struct attn_shape {
 } attn_shape;
 
 /** ATTN_SHAPE(2, 3) is the shape of a 2 x 3 matrix. */
-#define ATTN_SHAPE(...)                                                                                           \
-    ((attn_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+#define ATTN_SHAPE(...) ((attn_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 /** The shape of a scalar: one element, no dimension. */
 #define ATTN_SCALAR ((attn_shape){0, {0}})
 

@@ -42,9 +42,9 @@ typedef struct attn__chunk attn__chunk;
 typedef struct attn__arena {
     attn_allocator allocator;
     attn__chunk *first, *current;
-    size_t used;      /* bytes used in `current` */
-    size_t capacity;  /* bytes of all chunks */
-    size_t before;    /* bytes used in the chunks before `current` */
+    size_t used;     /* bytes used in `current` */
+    size_t capacity; /* bytes of all chunks */
+    size_t before;   /* bytes used in the chunks before `current` */
 } attn__arena;
 
 typedef struct attn__mark {
@@ -102,7 +102,7 @@ struct attn_tensor {
     int64_t count;
     attn_dtype dtype;
     bool needs_grad;
-    bool reached;        /* a backward pass has started to add to `grad` */
+    bool reached; /* a backward pass has started to add to `grad` */
     void *data, *grad;
     attn_tape *tape;
     attn_params *params; /* not NULL: a parameter, with its number */
@@ -141,11 +141,11 @@ typedef struct attn__case {
 /* An operation: one const object in one file. */
 struct attn__op {
     const char *name;
-    int arity;                            /* -1: any number */
-    bool sparse;                          /* backward notes itself which rows of a sparse table it adds to */
-    attn_status (*infer)(attn__node *n);  /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
-    void (*forward)(attn__node *n);       /* writes out->data */
-    void (*backward)(attn__node *n);      /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
+    int arity;                           /* -1: any number */
+    bool sparse;                         /* backward notes itself which rows of a sparse table it adds to */
+    attn_status (*infer)(attn__node *n); /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
+    void (*forward)(attn__node *n);      /* writes out->data */
+    void (*backward)(attn__node *n);     /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
     const attn__case *cases;
     int n_cases;
 };

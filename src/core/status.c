@@ -5,8 +5,8 @@
 const char *attn_status_name(attn_status status)
 {
     switch (status) {
-#define CASE(suffix, sentence)                                                                                    \
-    case ATTN_##suffix:                                                                                           \
+#define CASE(suffix, sentence) \
+    case ATTN_##suffix:        \
         return "ATTN_" #suffix;
         ATTN_STATUS_MAP(CASE)
 #undef CASE
@@ -17,8 +17,8 @@ const char *attn_status_name(attn_status status)
 const char *attn_status_sentence(attn_status status)
 {
     switch (status) {
-#define CASE(suffix, sentence)                                                                                    \
-    case ATTN_##suffix:                                                                                           \
+#define CASE(suffix, sentence) \
+    case ATTN_##suffix:        \
         return sentence;
         ATTN_STATUS_MAP(CASE)
 #undef CASE
@@ -27,7 +27,7 @@ const char *attn_status_sentence(attn_status status)
 }
 
 #define TEXT2(x) #x
-#define TEXT(x) TEXT2(x)
+#define TEXT(x)  TEXT2(x)
 
 const char *attn_version(void)
 {

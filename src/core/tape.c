@@ -288,7 +288,9 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
     }
     if (y == NULL || y->tape != t || !y->needs_grad) {
         return attn__tape_fail(t, ATTN_EINVAL, "backward: the tensor is %s",
-                               y == NULL ? "NULL" : y->tape != t ? "on another tape" : "independent of every variable and parameter");
+                               y == NULL      ? "NULL"
+                               : y->tape != t ? "on another tape"
+                                              : "independent of every variable and parameter");
     }
     for (attn__node *n = t->last; n != NULL; n = n->previous) {
         n->out->reached = false; /* a second pass starts its intermediate gradients anew */

@@ -15,12 +15,11 @@
 /* |actual - expected| <= atol + rtol |expected|; both finite, or the same infinity. */
 bool close_enough(double actual, double expected, double rtol, double atol);
 
-#define assert_close(actual, expected, rtol, atol)                                                                \
-    check_close((actual), (expected), (rtol), (atol), #actual, __FILE__, __LINE__)
+#define assert_close(actual, expected, rtol, atol) check_close((actual), (expected), (rtol), (atol), #actual, __FILE__, __LINE__)
 void check_close(double actual, double expected, double rtol, double atol, const char *what, const char *file, int line);
 
 /* All n elements of two arrays of doubles. */
-#define assert_all_close(actual, expected, n, rtol, atol)                                                         \
+#define assert_all_close(actual, expected, n, rtol, atol) \
     check_all_close((actual), (expected), (n), (rtol), (atol), #actual, __FILE__, __LINE__)
 void check_all_close(const double *actual, const double *expected, int64_t n, double rtol, double atol, const char *what, const char *file,
                      int line);

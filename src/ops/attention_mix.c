@@ -1,0 +1,157 @@
+/* Weighted sums of the values, per head. Hidden pairs are skipped, so that what they hold does not matter. */
+#include "ops/op.h"
+
+#define BLOCK 16
+
+typedef struct mix {
+    attn_mask mask;
+    attn__pairs d;
+    int64_t width; /* of a head's values */
+} mix;
+
+static attn_status infer(attn__node *n)
+{
+    mix *m = n->attributes;
+    attn_shape w = n->in[0]->shape, v = n->in[1]->shape;
+    if (w.rank != 4 || v.rank != 3 || w.dim[0] != v.dim[0] || w.dim[3] != v.dim[1] || w.dim[1] < 1 || v.dim[2] % w.dim[1] != 0) {
+        return attn__op_fail(n, ATTN_ESHAPE, "weights %s and values %s: expected (B,H,Tq,Tk) and (B,Tk,H dv)", ATTN__TEXT(w),
+                             ATTN__TEXT(v));
+    }
+    m->d = attn__pairs_of(w);
+    m->width = v.dim[2] / m->d.heads;
+    n->out->shape = ATTN_SHAPE(m->d.batch, m->d.queries, v.dim[2]);
+    attn_mask mask = m->mask;
+    return attn__mask_take(n, &mask, m->d, &m->mask);
+}
+
+/* Row i, head h of batch entry b in an array (B,extent,H dv). */
+static void *vector(const attn__node *n, void *data, int64_t extent, int64_t b, int64_t h, int64_t i)
+{
+    const mix *m = n->attributes;
+    return attn__at(n, data, ((b * extent + i) * m->d.heads + h) * m->width);
+}
+
+static int64_t pair(const mix *m, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    return ((b * m->d.heads + h) * m->d.queries + i) * m->d.keys + j;
+}
+
+/* One query (of all heads): out = sum w v. */
+static void query_forward(attn__node *n, int64_t b, int64_t i)
+{
+    const mix *m = n->attributes;
+    const attn__kernel_table *K = ATTN__K(n);
+    attn__row row = attn__mask_row(&m->mask, m->d, b, i);
+    for (int64_t h = 0; h < m->d.heads; h++) {
+        void *out = vector(n, n->out->data, m->d.queries, b, h, i);
+        K->zero(m->width, out);
+        for (int64_t j = 0; j < row.limit; j++) {
+            if (attn__sees(row, j)) {
+                K->axpy(m->width, K->get(n->in[0]->data, pair(m, b, h, i, j)), vector(n, n->in[1]->data, m->d.keys, b, h, j), out);
+            }
+        }
+    }
+}
+
+/* dw = g . v */
+static void query_backward(attn__node *n, int64_t b, int64_t i)
+{
+    const mix *m = n->attributes;
+    const attn__kernel_table *K = ATTN__K(n);
+    attn__row row = attn__mask_row(&m->mask, m->d, b, i);
+    for (int64_t h = 0; h < m->d.heads; h++) {
+        const void *g = vector(n, n->out->grad, m->d.queries, b, h, i);
+        for (int64_t j = 0; j < row.limit; j++) {
+            if (attn__sees(row, j)) {
+                int64_t at = pair(m, b, h, i, j);
+                double d = K->dot(m->width, g, vector(n, n->in[1]->data, m->d.keys, b, h, j));
+                K->set(n->in[0]->grad, at, K->get(n->in[0]->grad, at) + d);
+            }
+        }
+    }
+}
+
+/* dv[j] += sum over i of w[i,j] g[i] */
+static void key_backward(attn__node *n, int64_t b, int64_t j)
+{
+    const mix *m = n->attributes;
+    const attn__kernel_table *K = ATTN__K(n);
+    for (int64_t i = 0; i < m->d.queries; i++) {
+        if (!attn__sees(attn__mask_row(&m->mask, m->d, b, i), j)) {
+            continue;
+        }
+        for (int64_t h = 0; h < m->d.heads; h++) {
+            K->axpy(m->width, K->get(n->in[0]->data, pair(m, b, h, i, j)), vector(n, n->out->grad, m->d.queries, b, h, i),
+                    vector(n, n->in[1]->grad, m->d.keys, b, h, j));
+        }
+    }
+}
+
+/* Calls fn(n, b, i) for the rows of one tile; rows are numbered over (batch, query or key). */
+typedef struct loop {
+    attn__node *n;
+    int64_t extent;
+    void (*fn)(attn__node *n, int64_t b, int64_t i);
+} loop;
+
+static void tile_of_rows(void *ctx, int64_t tile)
+{
+    const loop *l = ctx;
+    const mix *m = l->n->attributes;
+    attn__span span = attn__range(m->d.batch * l->extent, BLOCK, tile);
+    for (int64_t r = span.begin; r < span.end; r++) {
+        l->fn(l->n, r / l->extent, r % l->extent);
+    }
+}
+
+static void over_rows(attn__node *n, int64_t extent, int64_t other, void (*fn)(attn__node *n, int64_t b, int64_t i))
+{
+    const mix *m = n->attributes;
+    double cost = BLOCK * (double)m->d.heads * (double)m->width * (double)other;
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(m->d.batch * extent, BLOCK), cost, tile_of_rows, &(loop){n, extent, fn});
+}
+
+static void forward(attn__node *n)
+{
+    const mix *m = n->attributes;
+    over_rows(n, m->d.queries, m->d.keys, query_forward);
+}
+
+static void backward(attn__node *n)
+{
+    const mix *m = n->attributes;
+    if (n->in[0]->needs_grad) {
+        over_rows(n, m->d.queries, m->d.keys, query_backward);
+    }
+    if (n->in[1]->needs_grad) {
+        over_rows(n, m->d.keys, m->d.queries, key_backward);
+    }
+}
+
+attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, attn_tensor *values, const attn_mask *mask)
+{
+    mix m = {.width = 0};
+    if (mask != NULL) {
+        m.mask = *mask;
+    }
+    return attn__record(t, &attn__op_attention_mix, (attn_tensor *const[]){weights, values}, 2, &m, sizeof m);
+}
+
+static attn_tensor *build(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_attention_mix(t, in[0], in[1], NULL);
+}
+
+static attn_tensor *build_masked(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_attention_mix(t, in[0], in[1], &(attn_mask){.key_lengths = (const int32_t[]){4, 2}, .causal = ATTN_CAUSAL_BOTTOM_RIGHT});
+}
+
+static const attn__case cases[] = {
+    {"2 heads", 2, {{4, {2, 2, 3, 4}}, {3, {2, 4, 6}}}, -1, 1, build},
+    {"masked", 2, {{4, {2, 1, 3, 4}}, {3, {2, 4, 3}}}, -1, 1, build_masked},
+    {"more rows than a block", 2, {{4, {1, 1, 18, 17}}, {3, {1, 17, 2}}}, -1, 1, build},
+};
+
+const attn__op attn__op_attention_mix = {
+    .name = "attention_mix", .arity = 2, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};

@@ -1,0 +1,161 @@
+/* add, sub, mul, scale. */
+#include "ops/op.h"
+
+/* ---- add: b may be a row (or a block) that is repeated over a ---- */
+
+static attn_status add_infer(attn__node *n)
+{
+    attn_shape a = n->in[0]->shape, b = n->in[1]->shape;
+    bool fits = b.rank <= a.rank;
+    for (int i = 0; fits && i < b.rank; i++) {
+        fits = b.dim[b.rank - 1 - i] == a.dim[a.rank - 1 - i];
+    }
+    if (!fits) {
+        return attn__op_fail(n, ATTN_ESHAPE, "shapes %s and %s differ, and the second is not the end of the first", ATTN__TEXT(a),
+                             ATTN__TEXT(b));
+    }
+    n->out->shape = a;
+    return ATTN_OK;
+}
+
+/* Rows of b's size: y[r] = a[r] + b. */
+static void add_forward(attn__node *n)
+{
+    int64_t row = n->in[1]->count;
+    for (int64_t i = 0; row > 0 && i < n->out->count; i += row) {
+        ATTN__K(n)->add(row, attn__at(n, n->in[0]->data, i), n->in[1]->data, attn__at(n, n->out->data, i));
+    }
+}
+
+static void add_backward(attn__node *n)
+{
+    int64_t row = n->in[1]->count;
+    if (n->in[0]->needs_grad) {
+        ATTN__K(n)->axpy(n->out->count, 1, n->out->grad, n->in[0]->grad);
+    }
+    for (int64_t i = 0; n->in[1]->needs_grad && row > 0 && i < n->out->count; i += row) {
+        ATTN__K(n)->axpy(row, 1, attn__at(n, n->out->grad, i), n->in[1]->grad);
+    }
+}
+
+attn_tensor *attn_add(attn_tape *t, attn_tensor *a, attn_tensor *b)
+{
+    return attn__record(t, &attn__op_add, (attn_tensor *const[]){a, b}, 2, NULL, 0);
+}
+
+static attn_tensor *build_add(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_add(t, in[0], in[1]);
+}
+
+static const attn__case add_cases[] = {
+    {"same shape", 2, {{2, {3, 4}}, {2, {3, 4}}}, -2, 2, build_add},
+    {"row", 2, {{3, {2, 3, 5}}, {1, {5}}}, -2, 2, build_add},
+    {"block", 2, {{3, {2, 3, 4}}, {2, {3, 4}}}, -2, 2, build_add},
+    {"scalar", 2, {{1, {7}}, {0, {0}}}, -2, 2, build_add},
+};
+
+const attn__op attn__op_add = {
+    .name = "add", .arity = 2, .infer = add_infer, .forward = add_forward, .backward = add_backward, ATTN__CASES(add_cases)};
+
+/* ---- sub, mul: the same shape twice ---- */
+
+static attn_status infer_equal(attn__node *n)
+{
+    if (!attn_shape_equal(n->in[0]->shape, n->in[1]->shape)) {
+        return attn__op_fail(n, ATTN_ESHAPE, "shapes %s and %s differ", ATTN__TEXT(n->in[0]->shape), ATTN__TEXT(n->in[1]->shape));
+    }
+    return attn__infer_same(n);
+}
+
+static void sub_forward(attn__node *n)
+{
+    ATTN__K(n)->scale(n->out->count, -1, n->in[1]->data, n->out->data);
+    ATTN__K(n)->axpy(n->out->count, 1, n->in[0]->data, n->out->data);
+}
+
+static void sub_backward(attn__node *n)
+{
+    for (int i = 0; i < 2; i++) {
+        if (n->in[i]->needs_grad) {
+            ATTN__K(n)->axpy(n->out->count, i == 0 ? 1 : -1, n->out->grad, n->in[i]->grad);
+        }
+    }
+}
+
+attn_tensor *attn_sub(attn_tape *t, attn_tensor *a, attn_tensor *b)
+{
+    return attn__record(t, &attn__op_sub, (attn_tensor *const[]){a, b}, 2, NULL, 0);
+}
+
+static attn_tensor *build_sub(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_sub(t, in[0], in[1]);
+}
+
+static const attn__case sub_cases[] = {
+    {"plain", 2, {{2, {3, 5}}, {2, {3, 5}}}, -2, 2, build_sub},
+};
+
+const attn__op attn__op_sub = {
+    .name = "sub", .arity = 2, .infer = infer_equal, .forward = sub_forward, .backward = sub_backward, ATTN__CASES(sub_cases)};
+
+static void mul_forward(attn__node *n)
+{
+    ATTN__K(n)->mul(n->out->count, n->in[0]->data, n->in[1]->data, n->out->data);
+}
+
+static void mul_backward(attn__node *n)
+{
+    for (int i = 0; i < 2; i++) {
+        if (n->in[i]->needs_grad) {
+            ATTN__K(n)->mul_b(n->out->count, n->out->grad, n->in[1 - i]->data, n->in[i]->grad);
+        }
+    }
+}
+
+attn_tensor *attn_mul(attn_tape *t, attn_tensor *a, attn_tensor *b)
+{
+    return attn__record(t, &attn__op_mul, (attn_tensor *const[]){a, b}, 2, NULL, 0);
+}
+
+static attn_tensor *build_mul(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_mul(t, in[0], in[1]);
+}
+
+static const attn__case mul_cases[] = {
+    {"plain", 2, {{3, {2, 3, 2}}, {3, {2, 3, 2}}}, -2, 2, build_mul},
+};
+
+const attn__op attn__op_mul = {
+    .name = "mul", .arity = 2, .infer = infer_equal, .forward = mul_forward, .backward = mul_backward, ATTN__CASES(mul_cases)};
+
+/* ---- scale ---- */
+
+static void scale_forward(attn__node *n)
+{
+    ATTN__K(n)->scale(n->out->count, *(double *)n->attributes, n->in[0]->data, n->out->data);
+}
+
+static void scale_backward(attn__node *n)
+{
+    ATTN__K(n)->axpy(n->out->count, *(double *)n->attributes, n->out->grad, n->in[0]->grad);
+}
+
+attn_tensor *attn_scale(attn_tape *t, attn_tensor *x, double factor)
+{
+    return attn__record(t, &attn__op_scale, &x, 1, &factor, sizeof factor);
+}
+
+static attn_tensor *build_scale(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_scale(t, in[0], -1.7);
+}
+
+static const attn__case scale_cases[] = {
+    {"by -1.7", 1, {{2, {3, 4}}}, -2, 2, build_scale},
+};
+
+const attn__op attn__op_scale = {
+    .name = "scale", .arity = 1, .infer = attn__infer_same, .forward = scale_forward, .backward = scale_backward, ATTN__CASES(scale_cases)};

@@ -1,0 +1,106 @@
+#include "ops/op.h"
+
+#define TILE_ROWS 16
+
+/* saved: mean and 1/sd of each row */
+typedef double stats[2];
+
+static int64_t width(const attn__node *n)
+{
+    return n->out->shape.dim[n->out->shape.rank - 1];
+}
+
+static int64_t rows(const attn__node *n)
+{
+    return width(n) > 0 ? n->out->count / width(n) : 0;
+}
+
+static attn_status infer(attn__node *n)
+{
+    attn_shape x = n->in[0]->shape, gamma = n->in[1]->shape, beta = n->in[2]->shape;
+    double epsilon = *(double *)n->attributes;
+    if (x.rank < 1 || gamma.rank != 1 || !attn_shape_equal(gamma, beta) || gamma.dim[0] != x.dim[x.rank - 1]) {
+        return attn__op_fail(n, ATTN_ESHAPE, "x %s, gamma %s, beta %s: expected gamma and beta of x's last dimension", ATTN__TEXT(x),
+                             ATTN__TEXT(gamma), ATTN__TEXT(beta));
+    }
+    if (!(epsilon >= 0)) {
+        return attn__op_fail(n, ATTN_EINVAL, "epsilon %g, expected >= 0", epsilon);
+    }
+    n->out->shape = x;
+    n->saved_size = gamma.dim[0] > 0 ? (size_t)(n->in[0]->count / gamma.dim[0]) * sizeof(stats) : 0;
+    return ATTN_OK;
+}
+
+static void tile_forward(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span span = attn__range(rows(n), TILE_ROWS, tile);
+    int64_t d = width(n);
+    for (int64_t r = span.begin; r < span.end; r++) {
+        ATTN__K(n)->layer_norm(d, attn__at(n, n->in[0]->data, r * d), n->in[1]->data, n->in[2]->data, *(double *)n->attributes,
+                               attn__at(n, n->out->data, r * d), ((stats *)n->saved)[r]);
+    }
+}
+
+static void over_rows(attn__node *n, attn__tile_fn fn)
+{
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(rows(n), TILE_ROWS), 8 * TILE_ROWS * (double)width(n), fn, n);
+}
+
+static void forward(attn__node *n)
+{
+    over_rows(n, tile_forward);
+}
+
+static void tile_backward(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span span = attn__range(rows(n), TILE_ROWS, tile);
+    int64_t d = width(n);
+    for (int64_t r = span.begin; r < span.end; r++) {
+        ATTN__K(n)->layer_norm_b(d, attn__at(n, n->in[0]->data, r * d), n->in[1]->data, ((stats *)n->saved)[r],
+                                 attn__at(n, n->out->grad, r * d), attn__at(n, n->in[0]->grad, r * d));
+    }
+}
+
+/* gamma and beta are sums over all rows: one thread, in order. */
+static void backward(attn__node *n)
+{
+    int64_t d = width(n);
+    if (n->in[0]->needs_grad) {
+        over_rows(n, tile_backward);
+    }
+    for (int64_t r = 0; r < rows(n); r++) {
+        void *g = attn__at(n, n->out->grad, r * d);
+        if (n->in[1]->needs_grad) {
+            ATTN__K(n)->layer_norm_gamma_b(d, attn__at(n, n->in[0]->data, r * d), ((stats *)n->saved)[r], g, n->in[1]->grad);
+        }
+        if (n->in[2]->needs_grad) {
+            ATTN__K(n)->axpy(d, 1, g, n->in[2]->grad);
+        }
+    }
+}
+
+attn_tensor *attn_layer_norm(attn_tape *t, attn_tensor *x, attn_tensor *gamma, attn_tensor *beta, double epsilon)
+{
+    return attn__record(t, &attn__op_layer_norm, (attn_tensor *const[]){x, gamma, beta}, 3, &epsilon, sizeof epsilon);
+}
+
+static attn_tensor *build(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_layer_norm(t, in[0], in[1], in[2], 1e-5);
+}
+
+static attn_tensor *build_large_epsilon(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_layer_norm(t, in[0], in[1], in[2], 0.5);
+}
+
+static const attn__case cases[] = {
+    {"rows", 3, {{3, {2, 3, 5}}, {1, {5}}, {1, {5}}}, -2, 2, build},
+    {"large epsilon", 3, {{2, {4, 3}}, {1, {3}}, {1, {3}}}, -2, 2, build_large_epsilon},
+    {"one row", 3, {{1, {6}}, {1, {6}}, {1, {6}}}, -2, 2, build},
+};
+
+const attn__op attn__op_layer_norm = {
+    .name = "layer_norm", .arity = 3, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};

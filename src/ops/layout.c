@@ -1,0 +1,140 @@
+/* reshape and concat: the same numbers in another arrangement. */
+#include <string.h>
+
+#include "ops/op.h"
+
+/* ---- reshape ---- */
+
+static attn_status reshape_infer(attn__node *n)
+{
+    attn_shape shape = *(attn_shape *)n->attributes;
+    if (attn_shape_count(shape) != n->in[0]->count) {
+        return attn__op_fail(n, ATTN_ESHAPE, "%s does not have the elements of %s", ATTN__TEXT(shape), ATTN__TEXT(n->in[0]->shape));
+    }
+    n->out->shape = shape;
+    n->out->data = n->in[0]->data;
+    return ATTN_OK;
+}
+
+static void reshape_forward(attn__node *n)
+{
+    (void)n;
+}
+
+static void reshape_backward(attn__node *n)
+{
+    ATTN__K(n)->axpy(n->out->count, 1, n->out->grad, n->in[0]->grad);
+}
+
+attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape)
+{
+    return attn__record(t, &attn__op_reshape, &x, 1, &shape, sizeof shape);
+}
+
+static attn_tensor *build_reshape(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_reshape(t, in[0], ATTN_SHAPE(4, 3));
+}
+
+static const attn__case reshape_cases[] = {
+    {"(2,3,2) to (4,3)", 1, {{3, {2, 3, 2}}}, -2, 2, build_reshape},
+};
+
+const attn__op attn__op_reshape = {.name = "reshape",
+                                   .arity = 1,
+                                   .infer = reshape_infer,
+                                   .forward = reshape_forward,
+                                   .backward = reshape_backward,
+                                   ATTN__CASES(reshape_cases)};
+
+/* ---- concat ---- */
+
+static attn_status concat_infer(attn__node *n)
+{
+    attn_shape shape = n->in[0]->shape;
+    if (shape.rank == 0) {
+        return attn__op_fail(n, ATTN_ESHAPE, "a scalar has no last dimension to join along");
+    }
+    for (int i = 1; i < n->n_in; i++) {
+        attn_shape other = n->in[i]->shape, leading = other;
+        int last = shape.rank - 1;
+        leading.dim[last] = shape.dim[last];
+        if (other.rank != shape.rank || !attn_shape_equal(leading, shape)) {
+            return attn__op_fail(n, ATTN_ESHAPE, "inputs 0 and %d, %s and %s, differ before the last dimension", i,
+                                 ATTN__TEXT(n->in[0]->shape), ATTN__TEXT(other));
+        }
+        if (other.dim[last] > INT64_MAX - shape.dim[last]) {
+            return attn__op_fail(n, ATTN_ESHAPE, "result is too large");
+        }
+        shape.dim[last] += other.dim[last];
+    }
+    n->out->shape = shape;
+    return ATTN_OK;
+}
+
+static int64_t width(const attn_tensor *x)
+{
+    return x->shape.dim[x->shape.rank - 1];
+}
+
+static int64_t rows(const attn_tensor *x)
+{
+    return width(x) > 0 ? x->count / width(x) : 0;
+}
+
+static void concat_forward(attn__node *n)
+{
+    int64_t at = 0, total = width(n->out);
+    for (int i = 0; i < n->n_in; i++) {
+        int64_t w = width(n->in[i]);
+        for (int64_t r = 0; r < rows(n->in[i]); r++) {
+            memcpy(attn__at(n, n->out->data, r * total + at), attn__at(n, n->in[i]->data, r * w),
+                   (size_t)w * attn_dtype_size(n->out->dtype));
+        }
+        at += w;
+    }
+}
+
+/* Inputs without gradient still take up their columns. */
+static void concat_backward(attn__node *n)
+{
+    int64_t at = 0, total = width(n->out);
+    for (int i = 0; i < n->n_in; i++) {
+        int64_t w = width(n->in[i]);
+        for (int64_t r = 0; n->in[i]->needs_grad && r < rows(n->in[i]); r++) {
+            ATTN__K(n)->axpy(w, 1, attn__at(n, n->out->grad, r * total + at), attn__at(n, n->in[i]->grad, r * w));
+        }
+        at += w;
+    }
+}
+
+attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n)
+{
+    if (n < 1) {
+        attn__tape_fail(t, ATTN_EINVAL, "concat: %d inputs, at least 1 was expected", n);
+        return NULL;
+    }
+    return attn__record(t, &attn__op_concat, x, n, NULL, 0);
+}
+
+static attn_tensor *build_concat(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_concat(t, in, 3);
+}
+
+static attn_tensor *build_concat_two(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_concat(t, in, 2);
+}
+
+static const attn__case concat_cases[] = {
+    {"three widths", 3, {{3, {2, 3, 2}}, {3, {2, 3, 1}}, {3, {2, 3, 4}}}, -2, 2, build_concat},
+    {"equal", 2, {{2, {3, 2}}, {2, {3, 2}}}, -2, 2, build_concat_two},
+};
+
+const attn__op attn__op_concat = {.name = "concat",
+                                  .arity = -1,
+                                  .infer = concat_infer,
+                                  .forward = concat_forward,
+                                  .backward = concat_backward,
+                                  ATTN__CASES(concat_cases)};

@@ -1,0 +1,173 @@
+#include "ops/op.h"
+
+/* Rows and columns of the result that one tile computes: fixed, so that sums do not depend on threads. */
+#define TILE_ROWS    64
+#define TILE_COLUMNS 128
+
+/* A matrix inside a batch: element (i,j) of matrix b is data[b * step + i * row + j * column]. */
+typedef struct matrix {
+    void *data;
+    int64_t step, row, column;
+} matrix;
+
+/* C[b] += A[b] B[b]; C is (m,n) and contiguous. */
+typedef struct product {
+    const attn__node *node;
+    matrix a, b, c;
+    int64_t batch, m, n, k;
+} product;
+
+static void tile_of_product(void *ctx, int64_t tile)
+{
+    const product *p = ctx;
+    int64_t across = attn__tiles(p->n, TILE_COLUMNS), down = attn__tiles(p->m, TILE_ROWS);
+    int64_t batch = tile / (down * across);
+    attn__span i = attn__range(p->m, TILE_ROWS, tile / across % down), j = attn__range(p->n, TILE_COLUMNS, tile % across);
+    ATTN__K(p->node)->gemm(i.end - i.begin, j.end - j.begin, p->k, 1,                                                   //
+                           attn__at(p->node, p->a.data, batch * p->a.step + i.begin * p->a.row), p->a.row, p->a.column, //
+                           attn__at(p->node, p->b.data, batch * p->b.step + j.begin * p->b.column), p->b.row, p->b.column,
+                           attn__at(p->node, p->c.data, batch * p->c.step + i.begin * p->c.row + j.begin), p->c.row);
+}
+
+static void multiply(const product *p)
+{
+    int64_t tiles = p->batch * attn__tiles(p->m, TILE_ROWS) * attn__tiles(p->n, TILE_COLUMNS);
+    double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
+    attn__parallel(attn__tape_threads(p->node->tape), tiles, tiles > 0 ? work / (double)tiles : 0, tile_of_product, (void *)(uintptr_t)p);
+}
+
+/* Numbers that infer derives: with a B of rank 2 for a batched A, the batch is folded into the rows of A. */
+typedef struct attributes {
+    attn_transpose transpose;
+    int64_t batch, m, n, k;
+} attributes;
+
+static attn_status infer(attn__node *n)
+{
+    attributes *at = n->attributes;
+    attn_shape a = n->in[0]->shape, b = n->in[1]->shape;
+    const char *names[] = {"nn", "nt", "tn"};
+    if (at->transpose < ATTN_NN || at->transpose > ATTN_TN) {
+        return attn__op_fail(n, ATTN_EINVAL, "no such transposition: %d", (int)at->transpose);
+    }
+    bool folded = b.rank == 2 && a.rank > 2 && at->transpose != ATTN_TN, fits = a.rank >= 2 && b.rank >= 2 && (folded || a.rank == b.rank);
+    if (fits) {
+        int64_t a0 = a.dim[a.rank - 2], a1 = a.dim[a.rank - 1], b0 = b.dim[b.rank - 2], b1 = b.dim[b.rank - 1];
+        at->m = at->transpose == ATTN_TN ? a1 : a0;
+        at->k = at->transpose == ATTN_TN ? a0 : a1;
+        at->n = at->transpose == ATTN_NT ? b0 : b1;
+        fits = at->k == (at->transpose == ATTN_NT ? b1 : b0);
+    }
+    at->batch = 1;
+    for (int i = 0; fits && i < a.rank - 2; i++) {
+        fits = folded || a.dim[i] == b.dim[i];
+        at->batch *= a.dim[i];
+    }
+    if (!fits) {
+        return attn__op_fail(n, ATTN_ESHAPE, "%s x %s (%s): inner or leading dimensions differ", ATTN__TEXT(a), ATTN__TEXT(b),
+                             names[at->transpose]);
+    }
+    n->out->shape = a;
+    n->out->shape.dim[a.rank - 2] = at->m;
+    n->out->shape.dim[a.rank - 1] = at->n;
+    if (folded) {
+        at->m *= at->batch;
+        at->batch = 1;
+    }
+    return ATTN_OK;
+}
+
+/* The stored matrix (rows, columns), or its transpose as seen by the product. */
+static matrix plain(void *data, int64_t rows, int64_t columns)
+{
+    return (matrix){data, rows * columns, columns, 1};
+}
+
+static matrix transposed(void *data, int64_t rows, int64_t columns)
+{
+    return (matrix){data, rows * columns, 1, columns};
+}
+
+static void forward(attn__node *n)
+{
+    const attributes *at = n->attributes;
+    void *a = n->in[0]->data, *b = n->in[1]->data;
+    ATTN__K(n)->zero(n->out->count, n->out->data);
+    multiply(&(product){
+        .node = n,
+        .a = at->transpose == ATTN_TN ? transposed(a, at->k, at->m) : plain(a, at->m, at->k),
+        .b = at->transpose == ATTN_NT ? transposed(b, at->n, at->k) : plain(b, at->k, at->n),
+        .c = plain(n->out->data, at->m, at->n),
+        .batch = at->batch,
+        .m = at->m,
+        .n = at->n,
+        .k = at->k,
+    });
+}
+
+/* forward: C = op(A) op(B).  As stored: NN  dA = G B^T, dB = A^T G;  NT  dA = G B, dB = G^T A;  TN  dA = B G^T, dB = A G */
+static void backward(attn__node *n)
+{
+    const attributes *at = n->attributes;
+    int64_t m = at->m, c = at->n, k = at->k;
+    void *a = n->in[0]->data, *b = n->in[1]->data, *g = n->out->grad;
+    if (n->in[0]->needs_grad) {
+        product p = {.node = n, .batch = at->batch};
+        if (at->transpose == ATTN_TN) {
+            p.a = plain(b, k, c), p.b = transposed(g, m, c), p.c = plain(n->in[0]->grad, k, m);
+            p.m = k, p.n = m, p.k = c;
+        } else {
+            p.a = plain(g, m, c), p.b = at->transpose == ATTN_NT ? plain(b, c, k) : transposed(b, k, c), p.c = plain(n->in[0]->grad, m, k);
+            p.m = m, p.n = k, p.k = c;
+        }
+        multiply(&p);
+    }
+    if (n->in[1]->needs_grad) {
+        product p = {.node = n, .batch = at->batch};
+        if (at->transpose == ATTN_NT) {
+            p.a = transposed(g, m, c), p.b = plain(a, m, k), p.c = plain(n->in[1]->grad, c, k);
+            p.m = c, p.n = k, p.k = m;
+        } else {
+            p.a = at->transpose == ATTN_TN ? plain(a, k, m) : transposed(a, m, k), p.b = plain(g, m, c), p.c = plain(n->in[1]->grad, k, c);
+            p.m = k, p.n = c, p.k = m;
+        }
+        multiply(&p);
+    }
+}
+
+attn_tensor *attn_matmul(attn_tape *t, attn_tensor *a, attn_tensor *b, attn_transpose transpose)
+{
+    return attn__record(t, &attn__op_matmul, (attn_tensor *const[]){a, b}, 2, &(attributes){.transpose = transpose}, sizeof(attributes));
+}
+
+static attn_tensor *build_nn(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_matmul(t, in[0], in[1], ATTN_NN);
+}
+
+static attn_tensor *build_nt(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_matmul(t, in[0], in[1], ATTN_NT);
+}
+
+static attn_tensor *build_tn(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_matmul(t, in[0], in[1], ATTN_TN);
+}
+
+static const attn__case cases[] = {
+    {"nn", 2, {{2, {3, 5}}, {2, {5, 4}}}, -1, 1, build_nn},
+    {"nt", 2, {{2, {3, 5}}, {2, {4, 5}}}, -1, 1, build_nt},
+    {"tn", 2, {{2, {5, 3}}, {2, {5, 4}}}, -1, 1, build_tn},
+    {"nn square", 2, {{2, {3, 3}}, {2, {3, 3}}}, -1, 1, build_nn},
+    {"nt square", 2, {{2, {3, 3}}, {2, {3, 3}}}, -1, 1, build_nt},
+    {"tn square", 2, {{2, {3, 3}}, {2, {3, 3}}}, -1, 1, build_tn},
+    {"nn batched", 2, {{3, {2, 3, 5}}, {3, {2, 5, 2}}}, -1, 1, build_nn},
+    {"nt batched", 2, {{4, {2, 2, 3, 4}}, {4, {2, 2, 2, 4}}}, -1, 1, build_nt},
+    {"tn batched", 2, {{3, {2, 5, 3}}, {3, {2, 5, 2}}}, -1, 1, build_tn},
+    {"nn shared", 2, {{3, {2, 3, 5}}, {2, {5, 4}}}, -1, 1, build_nn},
+    {"nt shared", 2, {{3, {2, 3, 5}}, {2, {4, 5}}}, -1, 1, build_nt},
+};
+
+const attn__op attn__op_matmul = {
+    .name = "matmul", .arity = 2, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};

@@ -1,0 +1,52 @@
+/* What the files of this folder share, grouped by the file that defines it. */
+#ifndef ATTN_OP_H
+#define ATTN_OP_H
+
+#include "attn/ops.h"
+#include "core/core.h"
+
+/* ---- registry.c ---- */
+
+#define ATTN__OP(name) extern const attn__op attn__op_##name;
+#include "ops/ops.def"
+#undef ATTN__OP
+
+const attn__op *attn__op_get(int op); /* NULL outside 0..attn_op_count()-1 */
+
+/* ---- each.c: loops over elements and rows ---- */
+
+/* Elements a tile of an elementwise operation holds: fixed, so that tiles do not depend on threads. */
+#define ATTN__GRAIN 4096
+
+/* The elements of tile `tile` of the node's output. */
+attn__span attn__elements(const attn__node *n, int64_t tile);
+/* Calls fn(node, tile) for all element tiles of the output; `cost` in elementary operations an element. */
+void attn__each_tile(attn__node *n, double cost, attn__tile_fn fn);
+/* Address of element i of an array of the node's dtype. */
+void *attn__at(const attn__node *n, void *data, int64_t i);
+/* One input, output of the same shape: the infer of most elementwise operations. */
+attn_status attn__infer_same(attn__node *n);
+
+/* ---- mask.c: who may attend to whom ---- */
+
+/* The dimensions a mask speaks of. */
+typedef struct attn__pairs {
+    int64_t batch, heads, queries, keys;
+} attn__pairs;
+
+/* (B,H,Tq,Tk), or the same with leading dimensions left out (rank 3: B,Tq,Tk; rank 2: Tq,Tk; rank 1: Tk). */
+attn__pairs attn__pairs_of(attn_shape shape);
+/* Checks the mask (NULL: none) and copies its arrays to the tape. */
+attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d, attn_mask *to);
+/* Keys visible to query i of batch entry b: j < *limit where allow is NULL or allow[j]. */
+typedef struct attn__row {
+    int64_t limit;
+    const uint8_t *allow;
+} attn__row;
+attn__row attn__mask_row(const attn_mask *mask, attn__pairs d, int64_t b, int64_t i);
+static inline bool attn__sees(attn__row row, int64_t j)
+{
+    return j < row.limit && (row.allow == NULL || row.allow[j]);
+}
+
+#endif
