@@ -133,6 +133,15 @@ typedef struct attn_mask {
     attn_causal causal;
 } attn_mask;
 
+/** The two sides of attention. */
+typedef enum attn_side { ATTN_SIDE_QUERIES, ATTN_SIDE_KEYS } attn_side;
+
+/** Queries (or keys) that take part: y[b,i] = x[b,i] if query i sees any key (or key i is seen by any query), else 0. Put before a matrix
+ * product, it keeps what padding holds, even NaN, out of the product and its gradients.
+ * @param x (B,T,D)   @param other number of rows on the other side   @param mask NULL or empty: the result is x itself
+ * @grad dx = g in the rows that take part, 0 elsewhere   @cost O(B (Tq Tk + T D)) */
+ATTN_API attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t other, const attn_mask *mask);
+
 /** Raw scores of all query-key pairs, per head.
  *     scaled dot  s[b,h,i,j] = sum_c q[b,i,h,c] k[b,j,h,c] / sqrt(d)
  *     dot         the same without the division

@@ -23,6 +23,7 @@ typedef enum attn_init {
     ATTN_INIT_CONSTANT, /* scale */
     ATTN_INIT_NORMAL,   /* normal with mean 0 and standard deviation `scale` */
     ATTN_INIT_UNIFORM,  /* uniform in [-scale, scale) */
+    ATTN_INIT_DISTANCE, /* a (heads, 2 C + 1) table of position biases: -scale slope[h mod 4] |column - C|, slopes 0, .05, .2, .5 */
 } attn_init;
 
 /** How a parameter starts and how it is updated; zero means zeros, no decay, dense. */

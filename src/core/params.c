@@ -117,8 +117,17 @@ int attn_params_add(attn_params *p, const char *name, attn_shape shape, attn_par
     return p->count++;
 }
 
-static double initial(const attn_param_config *config, uint64_t seed, int id, int64_t i)
+/* -slope |offset|; heads take turns in how soon they lose interest with the distance. */
+static double distance_bias(attn_shape shape, int64_t i)
 {
+    static const double slopes[] = {0, 0.05, 0.2, 0.5};
+    int64_t columns = shape.rank == 2 ? shape.dim[1] : 1;
+    return -slopes[i / columns % 4] * fabs((double)(i % columns - columns / 2));
+}
+
+static double initial(const param *q, uint64_t seed, int id, int64_t i)
+{
+    const attn_param_config *config = &q->config;
     switch (config->init) {
     case ATTN_INIT_CONSTANT:
         return config->scale;
@@ -126,6 +135,8 @@ static double initial(const attn_param_config *config, uint64_t seed, int id, in
         return config->scale * attn_random_normal(seed, (uint64_t)id, (uint64_t)i);
     case ATTN_INIT_UNIFORM:
         return config->scale * (2 * attn_random_uniform(seed, (uint64_t)id, (uint64_t)i) - 1);
+    case ATTN_INIT_DISTANCE:
+        return config->scale * distance_bias(q->shape, i);
     case ATTN_INIT_ZEROS:
         break;
     }
@@ -173,7 +184,7 @@ attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
     for (int id = 0; id < p->count; id++) {
         void *value = attn_params_value(p, id);
         for (int64_t i = 0; i < p->param[id].count; i++) {
-            K->set(value, i, initial(&p->param[id].config, seed, id, i));
+            K->set(value, i, initial(&p->param[id], seed, id, i));
         }
     }
     return ATTN_OK;
