@@ -1,0 +1,46 @@
+/* What the files of nn/ share. Not installed. */
+#ifndef ATTN_NN_H
+#define ATTN_NN_H
+
+#include <stddef.h>
+
+#include "attn/checkpoint.h"
+#include "attn/optim.h"
+#include "core/core.h"
+
+/* The set that an optimiser was made for. */
+const attn_params *attn__optimizer_params(const attn_optimizer *o);
+
+/* Element `i` of an array of the set's dtype. */
+static inline void *attn__element(const attn_params *p, void *array, int64_t i)
+{
+    return (char *)array + (size_t)i * attn_dtype_size(attn_params_dtype(p));
+}
+
+/* Key of the header that is no tensor. */
+#define ATTN__METADATA "__metadata__"
+/* The format's own limit. */
+#define ATTN__LONGEST_HEADER ((size_t)100000000)
+
+/* An open file. Everything lives in the arena. */
+struct attn_safetensors {
+    attn_allocator allocator;
+    attn__arena arena;
+    const char *name; /* as it was given to the reader */
+    attn_file_tensor *tensor;
+    int tensors;
+    attn_file_text *text;
+    int texts;
+};
+
+/* Room for a text of a file inside a message. */
+#define ATTN__QUOTE_SIZE 72
+
+/* The beginning of `text` without control characters, so that a hostile name cannot break a message's one line; returns `quoted`. */
+const char *attn__quote(const char *text, char quoted[ATTN__QUOTE_SIZE]);
+#define ATTN__QUOTE(text) attn__quote((text), (char[ATTN__QUOTE_SIZE]){0})
+
+/* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. */
+void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size);
+
+#endif
