@@ -1,0 +1,100 @@
+#!/bin/sh
+# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests]
+# Says nothing if nothing is missing. Where it cannot install, it names the packages and exits 2.
+set -eu
+
+# The one list of packages, under their Debian names: stage, package, how to see that it is there, what it is for.
+# A line marked "extra" serves a check that is skipped without it.
+packages() {
+    cat <<'LIST'
+build build-essential     header:stdlib.h               C compiler, C library
+build cmake               command:cmake                 configures the build, runs the tests
+build ninja-build         command:ninja                 builds
+build pkg-config          command:pkg-config            finds the libraries below
+build libstb-dev          header:stb/stb_image_write.h  writes PNG, draws glyphs
+build libutf8proc-dev     library:libutf8proc           validates UTF-8, finds what belongs to one character
+build libjansson-dev      library:jansson               reads and writes JSON
+build libfontconfig-dev   library:fontconfig            finds a font that has the characters of a heatmap
+build fontconfig          command:fc-list               keeps the list of fonts
+build fonts-wqy-microhei  font:zh-cn                    Chinese characters in heatmaps
+build fonts-dejavu-core   font:en                       Latin letters and digits in heatmaps
+tests libcmocka-dev       library:cmocka                unit tests
+tests python3             command:python3               checks files against independent readers
+extra valgrind            command:valgrind              finds reads of unset memory
+extra libc6-dbg           package:libc6-dbg             lets valgrind see into the C library
+extra clang               command:clang                 a second compiler's warnings
+extra clang-format        command:clang-format          checks the formatting
+LIST
+}
+
+fail() {
+    printf 'setup: %s\n' "$*" >&2
+    exit 2
+}
+
+have_command() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# is_there KIND:NAME
+is_there() {
+    name=${1#*:}
+    case $1 in
+    command:*) have_command "$name" ;;
+    header:*) printf '#include <%s>\n' "$name" | cc -E -x c - >/dev/null 2>&1 ;;
+    library:*) pkg-config --exists "$name" 2>/dev/null ;;
+    font:*) fc-list ":lang=$name" file 2>/dev/null | grep -q . ;;
+    package:*) ! have_command dpkg-query || dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' ;;
+    esac
+}
+
+# missing STAGE...: the lines of the list whose package is not there
+missing() {
+    packages | while read -r stage package sign purpose; do
+        case " $* " in
+        *" $stage "*) is_there "$sign" || printf '%s %s %s\n' "$stage" "$package" "$purpose" ;;
+        esac
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+may_install() {
+    have_command apt-get && { [ "$(id -u)" -eq 0 ] || have_command sudo; }
+}
+
+stages=build
+case ${1-} in
+'') ;;
+--tests) stages='build tests extra' ;;
+*) fail "unknown option $1, expected --tests or nothing" ;;
+esac
+
+# Word splitting is wanted wherever $stages is used.
+# shellcheck disable=SC2086
+lines=$(missing $stages)
+if [ -z "$lines" ]; then
+    exit 0
+fi
+if may_install; then
+    names=$(printf '%s\n' "$lines" | cut -d ' ' -f 2)
+    printf 'setup: installing %s\n' "$(printf '%s' "$names" | tr '\n' ' ')"
+    as_root apt-get update -qq </dev/null
+    # shellcheck disable=SC2086
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $names </dev/null >/dev/null
+    # shellcheck disable=SC2086
+    lines=$(missing $stages)
+fi
+required=$(printf '%s\n' "$lines" | grep -v '^extra ' || true)
+if [ -n "$required" ]; then
+    printf '%s\n' "$required" | while read -r stage package purpose; do
+        printf 'setup: missing %-19s %s\n' "$package" "$purpose" >&2
+    done
+    fail 'install these (the names are those of Debian 12) and try again'
+fi

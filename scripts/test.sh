@@ -1,0 +1,185 @@
+#!/bin/sh
+# Every check of the project: sh scripts/test.sh [--quick]
+# First the short ones (style, a second compiler, sanitizers, other ways to build), each under a heading and silent while all is well;
+# then the whole test suite on the Release build. --quick runs the last alone. Builds go into build-test/.
+set -eu
+cd "$(dirname "$0")/.."
+
+# Tests that touch every layer and are quick: for the builds that repeat a part of the suite.
+quick='core file params optim clip attention checkpoint safetensors utf8 corpus scores canvas heatmap'
+
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+log=build-test/log.txt
+running=
+export CMAKE_GENERATOR=Ninja # for a new build folder; an old one keeps its own
+export CTEST_OUTPUT_ON_FAILURE=1
+
+have_command() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# stage HEADING COMMAND...: shows the command's output only if it fails, and then nothing else is run (by set -e and the trap below).
+stage() {
+    running=$1
+    shift
+    printf '== %s\n' "$running"
+    "$@" >"$log" 2>&1
+    running=
+}
+
+# needs COMMAND HEADING COMMAND...: a stage that is skipped where its tool is not there
+needs() {
+    if have_command "$1"; then
+        shift
+        stage "$@"
+    else
+        printf '== %s: skipped, there is no %s\n' "$2" "$1"
+    fi
+}
+
+exec 3>&1
+report_failure() {
+    if [ -n "$running" ]; then
+        tail -n 200 "$log" >&3
+        printf 'test.sh: failed: %s (whole output: %s)\n' "$running" "$log" >&3
+    fi
+}
+trap report_failure EXIT
+
+# build NAME OPTION...: configures and builds build-test/NAME, warnings being errors
+build() {
+    folder=build-test/$1
+    shift
+    cmake -S . -B "$folder" -DATTN_WERROR=ON "$@"
+    cmake --build "$folder" --parallel "$jobs"
+}
+
+run_quick() {
+    ctest --test-dir "build-test/$1" --no-tests=error -R "^($(printf '%s' "$quick" | tr ' ' '|'))\$"
+}
+
+formatting() {
+    find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.inc' \) -exec clang-format --dry-run -Werror {} +
+}
+
+# Every public header stands alone, in C and in C++.
+headers() {
+    for header in include/attn/*.h; do
+        for language in 'c -std=c17 -Wpedantic' 'c++ -std=c++17'; do
+            # shellcheck disable=SC2086
+            printf '#include "%s"\n' "${header#include/}" | cc -x $language -Wall -Wextra -Werror -Iinclude -fsyntax-only -
+        done
+    done
+}
+
+# No build system: one compiler command makes a program of the library's sources; the files for newer processors compile to nothing.
+bare_compiler() {
+    # shellcheck disable=SC2046
+    cc -std=c17 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(find src -name '*.c' ! -path 'src/cli/*') tests/linkage/use.c \
+        -o build-test/bare $(pkg-config --cflags --libs libutf8proc jansson fontconfig) -lm
+    build-test/bare
+}
+
+clang_build() {
+    build clang -DCMAKE_C_COMPILER=clang
+    run_quick clang
+}
+
+serial_build() {
+    build serial -DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTN_OPENMP=OFF
+    run_quick serial
+}
+
+# On the build without threads, which the OpenMP runtime keeps until the end and which would look like leaks.
+valgrind_quick() {
+    (
+        cd build-test/serial/tests
+        for test in $quick; do
+            if [ -x "../test_$test" ]; then
+                valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect "../test_$test"
+            fi
+        done
+    )
+}
+
+sanitizers() {
+    build sanitizers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='-O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
+    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers
+}
+
+# only_names PATTERN NM...: every global symbol that the command (an nm) lists as defined matches the pattern
+only_names() {
+    pattern=$1
+    shift
+    "$@" --extern-only --defined-only >build-test/symbols.txt
+    awk -v pattern="$pattern" '
+        NF == 3 { n++ }
+        NF == 3 && $3 !~ pattern { print $3 " does not match " pattern; bad = 1 }
+        END { if (!n) print "no symbol found"; exit bad || !n }' build-test/symbols.txt
+}
+
+# installed NAME: outside programs in C and C++ find the library of build-test/NAME through CMake and through pkg-config.
+installed() {
+    prefix=$PWD/build-test/installed-$1
+    rm -rf "$prefix" "build-test/linkage-$1"
+    cmake --install "build-test/$1" --prefix "$prefix"
+    cmake -S tests/linkage -B "build-test/linkage-$1" -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "build-test/linkage-$1"
+    "build-test/linkage-$1/use_from_c"
+    "build-test/linkage-$1/use_from_cxx"
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    # shellcheck disable=SC2046
+    cc tests/linkage/use.c -o "build-test/linkage-$1/use" $(pkg-config --static --cflags --libs attn) -Wl,-rpath,"$prefix/lib"
+    "build-test/linkage-$1/use"
+    "$prefix/bin/attn" info
+}
+
+shared_library() {
+    build shared -DBUILD_SHARED_LIBS=ON -DATTN_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib
+    only_names '^attn_[^_]' nm --dynamic build-test/shared/src/libattn.so
+    installed shared
+}
+
+release_build() {
+    build release -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib
+}
+
+static_library() {
+    only_names '^attn_' nm build-test/release/src/libattn.a
+    installed release
+}
+
+# The kernels of older processors than this one.
+other_kernels() {
+    ATTN_ISA=baseline ctest --test-dir build-test/release
+    if grep -q avx512f /proc/cpuinfo; then
+        ATTN_ISA=v3 ctest --test-dir build-test/release
+    fi
+}
+
+sh scripts/setup.sh --tests
+mkdir -p build-test
+case ${1-} in
+'')
+    needs clang-format 'Formatting' formatting
+    stage 'Public headers stand alone, in C and in C++' headers
+    stage 'One compiler command, no build system' bare_compiler
+    needs clang 'clang, part of the tests' clang_build
+    stage 'Without OpenMP, part of the tests' serial_build
+    needs valgrind 'valgrind, part of the tests' valgrind_quick
+    stage 'Address and undefined-behaviour sanitizers, all tests' sanitizers
+    stage 'Shared library, installed and used from outside' shared_library
+    ;;
+--quick) ;;
+*)
+    printf 'test.sh: unknown option %s, expected --quick or nothing\n' "$1" >&2
+    exit 2
+    ;;
+esac
+stage 'Release build' release_build
+if [ -z "${1-}" ]; then
+    stage 'Static library, installed and used from outside' static_library
+    stage 'Kernels of older processors, all tests' other_kernels
+fi
+printf '== All tests\n'
+ctest --test-dir build-test/release --output-on-failure
