@@ -1,0 +1,33 @@
+# The installed package: headers, library, tool, and what lets others find them (attn::attn for CMake, attn for pkg-config).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
+
+target_include_directories(attn PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+if(BUILD_SHARED_LIBS)
+  file(RELATIVE_PATH from_tool_to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(attn_tool PROPERTIES INSTALL_RPATH $ORIGIN/${from_tool_to_library})
+endif()
+install(TARGETS attn EXPORT attn)
+install(TARGETS attn_tool)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/attn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT attn NAMESPACE attn:: FILE attn-targets.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/attn-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/attn-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+# Before 1.0 the interface may change with the minor version.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/attn-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attn-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attn-config-version.cmake
+  DESTINATION ${package_dir})
+
+# Relative, so that the tree may be installed elsewhere or moved.
+file(RELATIVE_PATH from_pkgconfig_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(requires "libutf8proc, jansson")
+if(FONTCONFIG_FOUND)
+  string(APPEND requires ", fontconfig")
+endif()
+if(OpenMP_C_FOUND)
+  set(openmp_flags ${OpenMP_C_FLAGS})
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/attn.pc.in ${CMAKE_CURRENT_BINARY_DIR}/attn.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
