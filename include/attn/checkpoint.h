@@ -26,7 +26,8 @@ typedef struct attn_file_text {
 
 /** Writes a safetensors file: to a temporary name in the same folder, flushed, synced, renamed. The same content gives the same bytes, in
  * whatever order it is given. Adds the text "format": "pt", which some readers ask for, unless there is a "format". `path` "-" is refused.
- * @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL (repeated or empty name, name that begins with "__metadata__", broken UTF-8), ATTN_ENOMEM */
+ * @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL (repeated or empty name, name
+ * that begins with "__metadata__", broken UTF-8), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_safetensors_write(const char *path, const attn_file_tensor tensors[], int n,
                                                            const attn_file_text texts[], int m, const attn_allocator *allocator,
                                                            attn_error *error);
