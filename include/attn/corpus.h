@@ -50,8 +50,9 @@ ATTN_API attn_example attn_corpus_get(const attn_corpus *c, int64_t i);
 ATTN_API int64_t attn_corpus_blank_lines(const attn_corpus *c);
 ATTN_API const char *attn_corpus_first_blank(const attn_corpus *c);
 
-/** A tokenised sentence from text: split at ASCII spaces and tabs, several together count as one. For command lines and standard input.
- * Tokens live in the corpus as an example without sense ("") whose target is -1; returned through `out`.
+/** A tokenised sentence from text: split at ASCII spaces, tabs and line ends, several together count as one. For command lines and standard
+ * input. Returned through `out` as an example without sense ("") or word (""), whose target is -1. Its tokens live as long as the corpus,
+ * which does not count it.
  * @return ATTN_EFORMAT (broken UTF-8, with the byte offset; no token), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_corpus_tokenize(attn_corpus *c, const char *text, attn_example *out, attn_error *error);
 

@@ -1,0 +1,86 @@
+#include "word_sense/names.h"
+
+#include <string.h>
+
+static uint64_t hash_of(const char *text, size_t size)
+{
+    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a */
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;
+    }
+    return hash ^ hash >> 32;
+}
+
+attn__names attn__names_new(attn__arena *arena)
+{
+    return (attn__names){.arena = arena};
+}
+
+void attn__names_free(attn__names *n)
+{
+    attn__free(&n->arena->allocator, n->list);
+    attn__free(&n->arena->allocator, n->slots);
+    *n = attn__names_new(n->arena);
+}
+
+/* The slot that holds the string, or the free one where it belongs. */
+static size_t slot_of(const attn__names *n, const char *text, size_t size, uint64_t hash)
+{
+    size_t i = (size_t)hash & (n->n_slots - 1);
+    while (n->slots[i] >= 0) {
+        const attn__name *name = &n->list[n->slots[i]];
+        if (name->hash == hash && name->size == size && memcmp(name->text, text, size) == 0) {
+            break;
+        }
+        i = (i + 1) & (n->n_slots - 1);
+    }
+    return i;
+}
+
+static bool more_slots(attn__names *n)
+{
+    size_t n_slots = n->n_slots == 0 ? 16 : n->n_slots * 2;
+    int64_t *slots = attn__calloc(&n->arena->allocator, n_slots, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    attn__free(&n->arena->allocator, n->slots);
+    n->slots = slots;
+    n->n_slots = n_slots;
+    for (size_t i = 0; i < n_slots; i++) {
+        slots[i] = -1;
+    }
+    for (size_t i = 0; i < n->count; i++) {
+        slots[slot_of(n, n->list[i].text, n->list[i].size, n->list[i].hash)] = (int64_t)i;
+    }
+    return true;
+}
+
+int64_t attn__names_find(const attn__names *n, const char *text, size_t size)
+{
+    return n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
+}
+
+int64_t attn__names_add(attn__names *n, const char *text, size_t size)
+{
+    int64_t found = attn__names_find(n, text, size);
+    if (found >= 0) {
+        return found;
+    }
+    void *array = n->list;
+    bool grown = attn__grow(&n->arena->allocator, &array, &n->capacity, n->count + 1, sizeof *n->list);
+    n->list = array;
+    if (!grown || (2 * (n->count + 1) > n->n_slots && !more_slots(n))) {
+        return -1;
+    }
+    char *copy = attn__arena_alloc(n->arena, size + 1);
+    if (copy == NULL) {
+        return -1;
+    }
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    attn__name name = {copy, size, hash_of(text, size)};
+    n->slots[slot_of(n, copy, size, name.hash)] = (int64_t)n->count;
+    n->list[n->count] = name;
+    return (int64_t)n->count++;
+}

@@ -1,0 +1,30 @@
+/* A numbered set of strings. Not installed. */
+#ifndef ATTN_NAMES_H
+#define ATTN_NAMES_H
+
+#include "core/core.h"
+
+typedef struct attn__name {
+    const char *text; /* zero-terminated copy in the arena */
+    size_t size;
+    uint64_t hash;
+} attn__name;
+
+/* Different strings, numbered 0, 1, 2, ... in the order of their adding. */
+typedef struct attn__names {
+    attn__arena *arena;
+    attn__name *list;
+    size_t count, capacity;
+    int64_t *slots; /* open addressing: number or -1 */
+    size_t n_slots; /* power of two, at least twice the count */
+} attn__names;
+
+/* An empty set; the strings will live in the arena, the table in memory of its allocator. */
+attn__names attn__names_new(attn__arena *arena);
+void attn__names_free(attn__names *n);
+/* The number of the string of `size` bytes, or -1 if it is not in the set. */
+int64_t attn__names_find(const attn__names *n, const char *text, size_t size);
+/* The same, adding the string if it is new; -1 if out of memory, the set is then unchanged. */
+int64_t attn__names_add(attn__names *n, const char *text, size_t size);
+
+#endif
