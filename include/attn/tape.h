@@ -40,7 +40,8 @@ ATTN_API void attn_tape_set_training(attn_tape *t, bool training);
 /** Key of the random numbers that dropout draws on this tape: the same seed, step and order of operations give the same masks. */
 ATTN_API void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step);
 
-/** Threads that operations may use; 0 (the default) means attn_default_threads(). The number never changes a result by a bit. */
+/** Threads that operations may use, 256 at most; 0 (the default) means attn_default_threads(). The number never changes a result by a
+ * bit. */
 ATTN_API void attn_tape_set_threads(attn_tape *t, int threads);
 
 /** Threads used when none are asked for: OpenMP's own default, which follows OMP_NUM_THREADS and the processors this process may

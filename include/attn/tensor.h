@@ -35,7 +35,8 @@ typedef struct attn_shape {
 /** Room for any shape in words: "(2,3,4,5)". */
 #define ATTN_SHAPE_TEXT 96
 
-/** Number of elements in 64 bits, or -1 if the rank or a dimension is invalid or the product exceeds INT64_MAX. */
+/** Number of elements in 64 bits, or -1 if the rank or a dimension is invalid or the product of the dimensions other than 0 exceeds
+ * INT64_MAX (so that rows and pairs of an empty tensor can be counted too). */
 ATTN_API int64_t attn_shape_count(attn_shape shape);
 
 /** Same rank and same dimensions. */

@@ -44,25 +44,39 @@ static attn__chunk *new_chunk(attn__arena *a, size_t size)
     return c;
 }
 
-/* Makes `current` a chunk with room for `size` bytes: the next one if it is large enough, else a new one put before it. */
+/* Takes the first chunk with room for `size` bytes out of the list that begins at *link; NULL if there is none. */
+static attn__chunk *take_chunk(attn__chunk **link, size_t size)
+{
+    while (*link != NULL && (*link)->size < size) {
+        link = &(*link)->next;
+    }
+    attn__chunk *c = *link;
+    if (c != NULL) {
+        *link = c->next;
+    }
+    return c;
+}
+
+/* Makes `current` a chunk with room for `size` bytes: one of the unused chunks behind it, else a new one. A new one holds as much as all
+ * before it together, so steps of at most N bytes never make the arena hold more than 4 N. */
 static bool advance(attn__arena *a, size_t size)
 {
-    attn__chunk *next = a->current != NULL ? a->current->next : a->first;
-    if (next == NULL || next->size < size) {
+    attn__chunk **link = a->current != NULL ? &a->current->next : &a->first;
+    attn__chunk *c = take_chunk(link, size);
+    if (c == NULL) {
         size_t doubled = a->capacity < FIRST_CHUNK ? FIRST_CHUNK : a->capacity;
-        attn__chunk *c = new_chunk(a, size > doubled ? size : doubled);
+        c = new_chunk(a, size > doubled ? size : doubled);
         if (c == NULL && size < doubled) {
             c = new_chunk(a, size);
         }
-        if (c == NULL) {
-            return false;
-        }
-        c->next = next;
-        *(a->current != NULL ? &a->current->next : &a->first) = c;
-        next = c;
     }
+    if (c == NULL) {
+        return false;
+    }
+    c->next = *link;
+    *link = c;
     a->before += a->used;
-    a->current = next;
+    a->current = c;
     a->used = 0;
     return true;
 }

@@ -8,6 +8,9 @@
 /* Elementary operations below which starting threads costs more than it saves. */
 #define WORTH_THREADS 60000.0
 
+/* OpenMP ends the process when it cannot start as many threads as it is asked for. */
+#define MOST_THREADS 256
+
 int attn_default_threads(void)
 {
 #ifdef _OPENMP
@@ -27,11 +30,19 @@ bool attn_has_threads(void)
 #endif
 }
 
+#ifdef _OPENMP
+static int threads_for(int threads, int64_t tiles)
+{
+    threads = threads <= 0 ? attn_default_threads() : threads < MOST_THREADS ? threads : MOST_THREADS;
+    return threads < tiles ? threads : (int)tiles;
+}
+#endif
+
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx)
 {
 #ifdef _OPENMP
     if (threads != 1 && tiles > 1 && (double)tiles * cost >= WORTH_THREADS && !omp_in_parallel()) {
-        threads = threads > 0 ? threads : attn_default_threads();
+        threads = threads_for(threads, tiles);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t tile = 0; tile < tiles; tile++) {
             fn(ctx, tile);

@@ -299,6 +299,9 @@ static void zero_span(void *ctx, int id, int64_t offset, int64_t n)
 
 void attn_params_zero_grad(attn_params *p)
 {
+    if (!p->built) {
+        return;
+    }
     attn__params_spans(p, zero_span, p);
     for (int id = 0; id < p->count; id++) {
         param *q = &p->param[id];

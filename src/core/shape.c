@@ -17,21 +17,17 @@ int64_t attn_shape_count(attn_shape shape)
     if (shape.rank < 0 || shape.rank > ATTN_MAX_DIMS) {
         return -1;
     }
-    int64_t count = 1;
+    int64_t product = 1; /* without zeros */
     bool empty = false;
     for (int i = 0; i < shape.rank; i++) {
-        if (shape.dim[i] < 0) {
+        int64_t d = shape.dim[i];
+        if (d < 0 || (d > 0 && product > INT64_MAX / d)) {
             return -1;
         }
-        empty = empty || shape.dim[i] == 0;
+        empty = empty || d == 0;
+        product *= d > 0 ? d : 1;
     }
-    for (int i = 0; i < shape.rank && !empty; i++) {
-        if (count > INT64_MAX / shape.dim[i]) {
-            return -1;
-        }
-        count *= shape.dim[i];
-    }
-    return empty ? 0 : count;
+    return empty ? 0 : product;
 }
 
 bool attn_shape_equal(attn_shape a, attn_shape b)

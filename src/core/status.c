@@ -34,11 +34,27 @@ const char *attn_version(void)
     return TEXT(ATTN_VERSION_MAJOR) "." TEXT(ATTN_VERSION_MINOR) "." TEXT(ATTN_VERSION_PATCH);
 }
 
+/* Takes an incomplete UTF-8 character off the end of a text. */
+static void trim_character(char *text, size_t length)
+{
+    size_t begin = length;
+    while (begin > 0 && length - begin < 4 && ((unsigned char)text[begin - 1] & 0xC0U) == 0x80) {
+        begin--;
+    }
+    unsigned char first = begin > 0 ? (unsigned char)text[begin - 1] : 0;
+    size_t wanted = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+    if (begin > 0 && length - begin + 1 < wanted) {
+        text[begin - 1] = '\0';
+    }
+}
+
 attn_status attn__vfail(attn_error *error, attn_status status, const char *format, va_list args)
 {
     if (error != NULL) {
         error->status = status;
-        (void)vsnprintf(error->message, sizeof error->message, format, args);
+        if (vsnprintf(error->message, sizeof error->message, format, args) >= (int)sizeof error->message) {
+            trim_character(error->message, sizeof error->message - 1);
+        }
     }
     return status;
 }
