@@ -76,7 +76,7 @@ headers() {
 bare_compiler() {
     # shellcheck disable=SC2046
     cc -std=c17 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(find src -name '*.c' ! -path 'src/cli/*') tests/linkage/use.c \
-        -o build-test/bare $(pkg-config --cflags --libs libutf8proc jansson fontconfig) -lm
+        -o build-test/bare $(pkg-config --cflags --libs libutf8proc jansson stb) -lm
     build-test/bare
 }
 
