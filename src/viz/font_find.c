@@ -1,0 +1,130 @@
+/* Fonts of the machine, by the characters that must be drawn: through fontconfig where the library was built with it, else from a short
+ * list of usual places. No font at all is not an error. */
+#include "viz/viz.h"
+
+#ifdef ATTN_HAVE_FONTCONFIG
+
+#include <fontconfig/fontconfig.h>
+
+#define FIRST_EASTERN 0x2e80 /* from here on: Chinese, Japanese, Korean and rarer scripts */
+
+/* Outlines of one weight and one colour; a high half in the index names an instance of a variable font. */
+static bool usable(const FcPattern *p)
+{
+    FcBool variable = FcFalse, scalable = FcTrue, color = FcFalse;
+    int index = 0;
+    (void)FcPatternGetBool(p, FC_VARIABLE, 0, &variable);
+    (void)FcPatternGetBool(p, FC_SCALABLE, 0, &scalable);
+    (void)FcPatternGetBool(p, FC_COLOR, 0, &color);
+    (void)FcPatternGetInteger(p, FC_INDEX, 0, &index);
+    return !variable && scalable && !color && index >> 16 == 0;
+}
+
+/* Fonts for `wanted`, the best first, as fontconfig sees it: characters, then family and language. */
+static FcFontSet *sorted(FcConfig *config, const char *language, FcCharSet *wanted)
+{
+    FcPattern *pattern = FcPatternCreate();
+    FcFontSet *set = NULL;
+    FcResult result;
+    if (pattern != NULL && FcPatternAddCharSet(pattern, FC_CHARSET, wanted) &&
+        FcPatternAddString(pattern, FC_FAMILY, (const FcChar8 *)"sans-serif") &&
+        FcPatternAddString(pattern, FC_LANG, (const FcChar8 *)language) && FcConfigSubstitute(config, pattern, FcMatchPattern)) {
+        FcDefaultSubstitute(pattern);
+        set = FcFontSort(config, pattern, FcTrue, NULL, &result);
+    }
+    if (pattern != NULL) {
+        FcPatternDestroy(pattern);
+    }
+    return set;
+}
+
+/* Characters in use below `end` that no font of the chain has. NULL: out of memory. */
+static FcCharSet *lacking(const attn__fonts *f, int32_t end)
+{
+    FcCharSet *set = FcCharSetCreate();
+    for (int32_t c = 0; set != NULL && c < end; c++) {
+        if (!attn__fonts_uses(f, c)) {
+            continue;
+        }
+        attn__glyph g = attn__fonts_glyph(f, c);
+        if (g.font < 0 && g.font != ATTN__FONT_BLANK && !FcCharSetAddChar(set, (FcChar32)c)) {
+            FcCharSetDestroy(set);
+            set = NULL;
+        }
+    }
+    return set;
+}
+
+/* Adds a candidate if it has one of the characters. A font that cannot be read or is broken is passed over. */
+static attn_status consider(attn__fonts *f, const FcPattern *candidate, const FcCharSet *wanted)
+{
+    FcCharSet *has;
+    FcChar8 *path;
+    int face = 0;
+    if (!usable(candidate) || FcPatternGetCharSet(candidate, FC_CHARSET, 0, &has) != FcResultMatch ||
+        FcPatternGetString(candidate, FC_FILE, 0, &path) != FcResultMatch || FcCharSetIntersectCount(wanted, has) == 0) {
+        return ATTN_OK;
+    }
+    (void)FcPatternGetInteger(candidate, FC_INDEX, 0, &face);
+    attn_status status = attn__fonts_add(f, (const char *)path, face, NULL);
+    return status == ATTN_ENOMEM ? status : ATTN_OK;
+}
+
+static attn_status add_for(attn__fonts *f, FcConfig *config, const char *language, int32_t end)
+{
+    attn_status status = ATTN_OK;
+    FcCharSet *wanted = lacking(f, end);
+    FcFontSet *set = wanted != NULL && FcCharSetCount(wanted) > 0 ? sorted(config, language, wanted) : NULL;
+    for (int i = 0; set != NULL && i < set->nfont && wanted != NULL && FcCharSetCount(wanted) > 0 && status == ATTN_OK; i++) {
+        int before = f->n;
+        status = consider(f, set->fonts[i], wanted);
+        if (f->n > before) {
+            FcCharSetDestroy(wanted);
+            wanted = lacking(f, end);
+        }
+    }
+    status = wanted == NULL ? ATTN_ENOMEM : status;
+    if (set != NULL) {
+        FcFontSetDestroy(set);
+    }
+    if (wanted != NULL) {
+        FcCharSetDestroy(wanted);
+    }
+    return status;
+}
+
+attn_status attn__fonts_find(attn__fonts *f)
+{
+    FcConfig *config = FcInitLoadConfigAndFonts(); /* our own, so that the host program's stays as it is */
+    if (config == NULL) {
+        return ATTN_OK;
+    }
+    attn_status status = add_for(f, config, "en", FIRST_EASTERN);
+    status = status == ATTN_OK ? add_for(f, config, "zh-cn", ATTN__CODE_POINTS) : status;
+    FcConfigDestroy(config);
+    return status;
+}
+
+#else
+
+attn_status attn__fonts_find(attn__fonts *f)
+{
+    static const struct {
+        const char *path;
+        int face;
+    } usual[] = {
+        {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", 0},
+        {"/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf", 0},
+        {"/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", 0},
+        {"/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", 2}, /* face 2 has the simplified Chinese shapes */
+        {"/System/Library/Fonts/Supplemental/Arial.ttf", 0},
+        {"/System/Library/Fonts/STHeiti Light.ttc", 0},
+    };
+    attn_status status = ATTN_OK;
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0] && status != ATTN_ENOMEM; i++) {
+        status = attn__fonts_add(f, usual[i].path, usual[i].face, NULL);
+    }
+    return status == ATTN_ENOMEM ? status : ATTN_OK;
+}
+
+#endif
