@@ -243,7 +243,7 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
     n->in = (attn_tensor **)(uintptr_t)attn__tape_copy(t, in, n_in, sizeof *in, &ok);
     n->attributes = (void *)(uintptr_t)attn__tape_copy(t, attributes, 1, size, &ok);
     for (int i = 0; i < n_in; i++) {
-        out->needs_grad = out->needs_grad || in[i]->needs_grad;
+        out->needs_grad = out->needs_grad || (t->recording && in[i]->needs_grad);
     }
     if (!ok || op->infer(n) != ATTN_OK) {
         return NULL;

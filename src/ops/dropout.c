@@ -43,8 +43,8 @@ static void backward(attn__node *n)
 
 attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate)
 {
-    bool active = attn__tape_training(t) && rate != 0;
-    return active || x == NULL ? attn__record(t, &attn__op_dropout, &x, 1, &(dropout){.rate = rate}, sizeof(dropout)) : x;
+    bool idle = rate == 0 || (rate > 0 && rate < 1 && !attn__tape_training(t));
+    return idle && attn__may_return(t, x) ? x : attn__record(t, &attn__op_dropout, &x, 1, &(dropout){.rate = rate}, sizeof(dropout));
 }
 
 /* Recorded directly: gradcheck tapes are not in training mode. */

@@ -15,6 +15,11 @@ void *attn__at(const attn__node *n, void *data, int64_t i)
     return (char *)data + (size_t)i * attn_dtype_size(n->out->dtype);
 }
 
+bool attn__may_return(const attn_tape *t, const attn_tensor *x)
+{
+    return attn_tape_status(t) == ATTN_OK && x != NULL && x->tape == t;
+}
+
 attn_status attn__infer_same(attn__node *n)
 {
     n->out->shape = n->in[0]->shape;

@@ -24,6 +24,8 @@ attn__span attn__elements(const attn__node *n, int64_t tile);
 void attn__each_tile(attn__node *n, double cost, attn__tile_fn fn);
 /* Address of element i of an array of the node's dtype. */
 void *attn__at(const attn__node *n, void *data, int64_t i);
+/* Whether an operation that has nothing to do may return x itself: x is on the tape, which has no error. */
+bool attn__may_return(const attn_tape *t, const attn_tensor *x);
 /* One input, output of the same shape: the infer of most elementwise operations. */
 attn_status attn__infer_same(attn__node *n);
 

@@ -85,7 +85,7 @@ attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int
 {
     bool everything = mask == NULL || (mask->key_lengths == NULL && mask->query_lengths == NULL && mask->row_lengths == NULL &&
                                        mask->allow == NULL && mask->causal == ATTN_CAUSAL_NONE);
-    if (everything && x != NULL) {
+    if (everything && attn__may_return(t, x)) {
         return x;
     }
     rows r = {.side = side, .other = other};
