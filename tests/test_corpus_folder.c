@@ -1,4 +1,7 @@
 /* The folder layout of CoarseWSD-20. */
+#include <unistd.h>
+
+#include "support/disk.h"
 #include "support/files.h"
 
 #include "attn/corpus.h"
@@ -10,7 +13,7 @@
 
 static void put_split(const char *data, const char *gold, const char *map)
 {
-    put_folder(DIR);
+    fresh_folder(DIR);
     put_text(DATA, data);
     put_text(GOLD, gold);
     put_text(MAP, map);

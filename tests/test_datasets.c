@@ -1,8 +1,11 @@
 /* Real data in the folder layout, where it is at hand: the folder of the environment variable ATTN_DATASETS, or ../shared/datasets beside
  * the project. Skipped otherwise. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
-#include "support/files.h"
+#include "support/check.h"
 
 #include "attn/corpus.h"
 

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/check.h"
 
@@ -20,15 +18,6 @@ static inline void put_bytes(const char *path, const char *bytes, size_t size)
 static inline void put_text(const char *path, const char *text)
 {
     put_bytes(path, text, strlen(text));
-}
-
-/* Makes the folder if it is not there. */
-static inline void put_folder(const char *path)
-{
-    struct stat info;
-    if (stat(path, &info) != 0) {
-        assert_int_equal(mkdir(path, 0777), 0);
-    }
 }
 
 #endif
