@@ -103,7 +103,7 @@ static void differ(differences *d, const char *format, ...)
     (void)vsnprintf(item, sizeof item, format, args);
     va_end(args);
     size_t n = strlen(item) + 2;
-    if (d->listed == d->count && d->size + n + REST_SIZE <= d->room) {
+    if (d->size + n + REST_SIZE <= d->room) {
         d->size += (size_t)snprintf(d->text + d->size, d->room - d->size, "%s%s", d->listed > 0 ? "; " : "", item);
         d->listed++;
     }

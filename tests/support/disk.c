@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/check.h"
 
@@ -58,6 +59,16 @@ char *take_file(const char *path, size_t *size)
     assert_int_equal(fread(bytes, 1, *size, f), *size);
     assert_int_equal(fclose(f), 0);
     return bytes;
+}
+
+bool link_full_device(const char *path)
+{
+    struct stat info;
+    if (stat("/dev/full", &info) != 0 || !S_ISCHR(info.st_mode)) {
+        return false;
+    }
+    assert_int_equal(symlink("/dev/full", path), 0);
+    return true;
 }
 
 void limit_file_size(size_t bytes)
