@@ -1,4 +1,4 @@
-/* What a program outside does with the library; valid C and valid C++. */
+/* What a program outside does with the library, a little of every dependency; valid C and valid C++. */
 #include "attn/attn.h"
 
 #include <stdio.h>
@@ -11,7 +11,15 @@ int main(void)
     attn_tensor *x = attn_variable(t, ATTN_F64, shape, values);
     attn_status status = attn_backward(t, attn_sum(t, attn_mul(t, x, x)));
     double slope = attn_tensor_get_grad(x, 1);
-    printf("attn %s: %s, the gradient of x^2 at -2 is %g\n", attn_version(), attn_status_sentence(status), slope);
     attn_tape_free(t);
-    return status == ATTN_OK && slope == -4 ? 0 : 1;
+
+    attn_error error;
+    attn_safetensors *file = attn_safetensors_parse("{}", 2, "memory", NULL, &error);
+    attn_image image = {1, 1, NULL, {NULL, NULL, NULL}, ""};
+    attn_heatmap_panel panel = {"", 1, 1, values, NULL, NULL, NULL};
+    attn_heatmap_config heatmap = {&panel, 1, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ATTN_ANNOTATE_AUTO, NULL, 0, 0};
+    attn_status drawn = attn_heatmap_draw(&heatmap, &image, NULL, NULL, &error);
+    printf("attn %s: the gradient of x^2 at -2 is %g; a picture of %d x %d pixels\n", attn_version(), slope, image.width, image.height);
+    attn_image_free(&image);
+    return status == ATTN_OK && slope == -4 && file == NULL && drawn == ATTN_OK && attn_utf8_width("x") == 1 ? 0 : 1;
 }
