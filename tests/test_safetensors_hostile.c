@@ -231,6 +231,7 @@ static void shapes_fill_their_spans(void **state)
     refuses(ONE("F32", "[4294967296,4294967296]", "[0,0]"), 0, "does not fill"); /* 2^64 */
     refuses(ONE("F64", "[2305843009213693953]", "[0,8]"), 8, "does not fill");   /* 8 (2^61 + 1) */
     refuses(ONE("F32", "[9223372036854775807,4]", "[0,4]"), 4, "does not fill");
+    refuses(ONE("F32", "[0,9223372036854775807,4]", "[0,0]"), 0, "does not fill"); /* beyond 64 bits without its zero */
     refuses(ONE("F32", "[9223372036854775808]", "[0,4]"), 4, "too big");
     refuses(ONE("F32", "[2]", "[0,8]"), 4, "truncated: tensor 'w' ends at byte 8 of the data, which has 4");
     refuses(ONE("F32", "[2305843009213693950]", "[0,9223372036854775800]"), 4, "truncated");
@@ -271,7 +272,7 @@ static void what_is_legal_is_read(void **state)
 
     /* odd header length, white space, any order of keys and tensors, escapes, empty tensors and texts, no alignment */
     f = accepts("{ \"z\" : {\"data_offsets\":[4,12], \"shape\":[ ], \"dtype\":\"F64\"},\t\"__metadata__\":{\"k\\u00e9y\":\"\"},\n"
-                "\"e\":{\"dtype\":\"F32\",\"shape\":[0,9223372036854775807,4],\"data_offsets\":[4,4]},"
+                "\"e\":{\"dtype\":\"F32\",\"shape\":[0,9223372036854775807,1],\"data_offsets\":[4,4]},"
                 "\"\\u82f9\\ud83d\\ude00\\/\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1],\"data_offsets\":[0,4]}}   ",
                 12);
     assert_int_equal(attn_safetensors_count(f), 3);
