@@ -65,7 +65,10 @@ formatting() {
 # Every public header stands alone, in C and in C++.
 headers() {
     for header in include/attn/*.h; do
-        grep -q '^extern "C" {' "$header" || [ "$header" = include/attn/attn.h ]
+        if ! grep -q -e '^extern "C" {' -e '^#include "attn/heatmap.h"' "$header"; then
+            printf '%s: no extern "C"\n' "$header"
+            exit 1
+        fi
         for language in 'c -std=c17 -Wpedantic' 'c++ -std=c++17'; do
             # shellcheck disable=SC2086
             printf '#include "%s"\n' "${header#include/}" | cc -x $language -Wall -Wextra -Werror -Iinclude -fsyntax-only -
