@@ -64,11 +64,14 @@ static attn_status infer(attn__node *n)
     s->width = q.dim[2] / s->heads;
     s->factor = s->kind == ATTN_SCORE_SCALED_DOT && s->width > 0 ? 1 / sqrt((double)s->width) : 1;
     n->out->shape = ATTN_SHAPE(s->d.batch, s->d.heads, s->d.queries, s->d.keys);
+    attn_mask mask = s->mask;
+    if (attn__mask_take(n, &mask, s->d, &s->mask) != ATTN_OK) {
+        return attn_tape_status(n->tape);
+    }
     if (s->kind == ATTN_SCORE_ADDITIVE) { /* one partial gradient of w a tile of queries */
         n->saved_size = (size_t)(s->d.batch * s->d.heads * query_blocks(s) * s->width) * attn_dtype_size(n->out->dtype);
     }
-    attn_mask mask = s->mask;
-    return attn__mask_take(n, &mask, s->d, &s->mask);
+    return ATTN_OK;
 }
 
 /* One tile: a head of a batch entry, and a range of its queries or keys. */

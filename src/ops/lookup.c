@@ -18,8 +18,8 @@ static attn_status take_ids(attn__node *n, int64_t limit)
     }
     for (int64_t i = 0; i < at->count; i++) {
         if (at->ids[i] < 0 || at->ids[i] >= limit) {
-            return attn__op_fail(n, ATTN_ERANGE, "row number %d at position %lld, the table has rows 0..%lld", at->ids[i], (long long)i,
-                                 (long long)limit - 1);
+            return attn__op_fail(n, ATTN_ERANGE, "row number %d at position %lld, the table has %lld rows", at->ids[i], (long long)i,
+                                 (long long)limit);
         }
     }
     at->ids = attn__tape_copy(n->tape, at->ids, at->count, sizeof *at->ids, &ok);

@@ -26,6 +26,10 @@ static attn_status check_lengths(attn__node *n, const char *name, const int32_t 
 attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d, attn_mask *to)
 {
     *to = (attn_mask){.key_lengths = NULL};
+    attn_shape pairs = ATTN_SHAPE(d.batch, d.heads, d.queries, d.keys);
+    if (attn_shape_count(pairs) < 0) { /* possible where the vectors are empty */
+        return attn__op_fail(n, ATTN_ESHAPE, "(B,H,Tq,Tk) = %s is too large", ATTN__TEXT(pairs));
+    }
     if (from == NULL) {
         return ATTN_OK;
     }

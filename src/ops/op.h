@@ -38,7 +38,7 @@ typedef struct attn__pairs {
 
 /* (B,H,Tq,Tk), or the same with leading dimensions left out (rank 3: B,Tq,Tk; rank 2: Tq,Tk; rank 1: Tk). */
 attn__pairs attn__pairs_of(attn_shape shape);
-/* Checks the mask (NULL: none) and copies its arrays to the tape. */
+/* Checks that the pairs can be counted and the mask (NULL: none), and copies its arrays to the tape. */
 attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d, attn_mask *to);
 /* Keys visible to query i of batch entry b: j < *limit where allow is NULL or allow[j]. */
 typedef struct attn__row {
