@@ -35,17 +35,19 @@ attn info
 heading 'Chinese: learn from data/zh.train.tsv, judge on data/zh.test.tsv'
 attn train data/zh.train.tsv -o out/zh.safetensors
 attn eval out/zh.safetensors data/zh.test.tsv
+attn predict out/zh.safetensors '苹果 发布 新 手机' '她 吃 苹果 和 香蕉'
 
 heading 'English: learn from data/en.train.tsv, judge on data/en.test.tsv'
 attn train data/en.train.tsv -o out/en.safetensors
 attn eval out/en.safetensors data/en.test.tsv
+attn predict out/en.safetensors 'the bank raised its interest rate' 'they sat on the grassy bank of the river'
 
 heading 'Gradients: every operation against finite differences'
 attn gradcheck
 
 heading 'Pictures: who attends to whom'
 attn heatmap out/zh.safetensors '苹果 发布 新 手机' '她 吃 苹果 和 香蕉' -o out/zh-apple.png
-attn heatmap out/en.safetensors 'Apple will release a new phone' 'She ate an apple and a banana' -o out/en-apple.png
+attn heatmap out/en.safetensors 'apple will release a new phone' 'she ate an apple and a banana' -o out/en-apple.png
 attn heatmap out/en.safetensors 'the bank raised its interest rate' 'they sat on the grassy bank of the river' -o out/en-bank.png
 
 heading 'What is there now'
