@@ -1,0 +1,377 @@
+/* Heatmaps: right colours in the right cells, every label and number in its place, and refusals. Drawn with the built-in letters, so that
+ * the machine's fonts do not matter. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attn/heatmap.h"
+#include "support/files.h"
+#include "support/picture.h"
+
+#define NO_FONT "heatmap_no_font.txt"
+
+static int make_no_font(void **state)
+{
+    (void)state;
+    put_text(NO_FONT, "This is not a font, so the built-in letters are used.\n");
+    return 0;
+}
+
+typedef struct drawing {
+    attn_image image;
+    attn_heatmap_layout at;
+} drawing;
+
+static drawing draw(attn_heatmap_config config, attn_heatmap_panel panel)
+{
+    drawing d;
+    attn_error error = {0};
+    config.font = NO_FONT;
+    if (config.panels == NULL) {
+        config.panels = &panel;
+        config.n_panels = 1;
+    }
+    attn_status status = attn_heatmap_draw(&config, &d.image, &d.at, NULL, &error);
+    if (status != ATTN_OK) {
+        print_error("%s\n", error.message);
+    }
+    assert_int_equal(status, ATTN_OK);
+    assert_int_equal(d.image.width, d.at.width);
+    assert_int_equal(d.image.height, d.at.height);
+    border_is_white(&d.image, 4);
+    return d;
+}
+
+static void cell_color(const char *cmap, double v, uint8_t rgb[3])
+{
+    attn_cmap_color(attn_cmap_find(cmap), v, rgb);
+}
+
+/* Every pixel of the cell has this colour (there is no number), and it ends where its neighbour begins. */
+static void cell_is(const drawing *d, int panel, int row, int column, double v)
+{
+    uint8_t rgb[3];
+    cell_color("blues", v, rgb);
+    int x = d->at.panel[panel].x + column * d->at.cell_width, y = d->at.panel[panel].y + row * d->at.cell_height;
+    for (int i = 0; i < d->at.cell_height; i++) {
+        for (int j = 0; j < d->at.cell_width; j++) {
+            assert_true(pixel_is(&d->image, x + j, y + i, rgb));
+        }
+    }
+}
+
+/* x of the colour bar's left edge: the first pixel right of the cells, in their top row, with the darkest colour. */
+static int find_bar(const drawing *d)
+{
+    uint8_t top[3];
+    cell_color("blues", 1, top);
+    for (int x = d->at.panel[0].x + d->at.panel[0].columns * d->at.cell_width + 4; x < d->image.width; x++) {
+        if (pixel_is(&d->image, x, d->at.panel[0].y, top)) {
+            return x;
+        }
+    }
+    fail_msg("no colour bar");
+    return 0;
+}
+
+static void rows_are_queries_and_columns_are_keys(void **state)
+{
+    (void)state;
+    const double w[10] = {0, 0, 0, 0, 1};
+    drawing d = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE}, (attn_heatmap_panel){.rows = 2, .columns = 5, .values = w});
+    assert_int_equal(d.at.n_panels, 1);
+    assert_int_equal(d.at.panel[0].rows, 2);
+    assert_int_equal(d.at.panel[0].columns, 5);
+    cell_is(&d, 0, 0, 4, 1);
+    for (int c = 0; c < 5; c++) {
+        cell_is(&d, 0, 1, c, 0);
+    }
+    cell_is(&d, 0, 0, 0, 0);
+    attn_image_free(&d.image);
+}
+
+static void all_cells_are_of_one_size_and_of_the_maps_colours(void **state)
+{
+    (void)state;
+    double w[35];
+    for (int i = 0; i < 35; i++) {
+        w[i] = i / 34.0;
+    }
+    for (int scale = 1; scale <= 3; scale++) {
+        drawing d = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE, .scale = scale},
+                         (attn_heatmap_panel){.rows = 5, .columns = 7, .values = w});
+        assert_int_equal(d.at.cell_width, 64 * scale);
+        assert_int_equal(d.at.cell_height, 64 * scale);
+        for (int i = 0; i < 35; i++) {
+            cell_is(&d, 0, i / 7, i % 7, w[i]);
+        }
+        attn_image_free(&d.image);
+    }
+}
+
+static bool is_hatch(const uint8_t *p)
+{
+    return p[0] == p[1] && p[1] == p[2] && (p[0] == 0xd9 || p[0] == 0x9a);
+}
+
+/* Test test_cmap shows that no map has these greys. */
+static void cells_without_a_value_are_hatched_and_explained(void **state)
+{
+    (void)state;
+    const double w[4] = {0, NAN, 0.5, 1};
+    const uint8_t hidden[4] = {0, 0, 0, 1};
+    attn_heatmap_panel p = {.rows = 2, .columns = 2, .values = w, .hidden = hidden};
+    drawing d = draw((attn_heatmap_config){0}, p);
+    const int place[2][2] = {{1, 0}, {1, 1}};
+    for (int k = 0; k < 2; k++) {
+        int x = d.at.panel[0].x + place[k][0] * d.at.cell_width, y = d.at.panel[0].y + place[k][1] * d.at.cell_height, lines = 0;
+        for (int i = 0; i < d.at.cell_height; i++) {
+            for (int j = 0; j < d.at.cell_width; j++) {
+                const uint8_t *q = pixel_at(&d.image, x + j, y + i);
+                assert_true(is_hatch(q));
+                lines += q[0] == 0x9a;
+            }
+        }
+        assert_int_equal(lines, d.at.cell_width * d.at.cell_height / 8);
+    }
+    int legend = 0, below = d.at.panel[0].y + 2 * d.at.cell_height + 4;
+    for (int y = below; y < d.image.height; y++) {
+        legend += is_hatch(pixel_at(&d.image, d.at.panel[0].x + 5, y));
+    }
+    assert_int_equal(legend, 16);
+    assert_true(ink_in(&d.image, d.at.panel[0].x + 24, below, d.at.panel[0].x + 120, d.image.height) > 50);
+    p.values = (const double[]){0, 0, 0.5, 1};
+    p.hidden = NULL;
+    drawing plain = draw((attn_heatmap_config){0}, p);
+    assert_true(plain.image.height < d.image.height); /* no legend where nothing is to be explained */
+    attn_image_free(&plain.image);
+    attn_image_free(&d.image);
+}
+
+/* Whatever a hidden cell holds: the same picture. */
+static void hidden_values_do_not_show(void **state)
+{
+    (void)state;
+    const uint8_t hidden[4] = {0, 1, 0, 0};
+    const double held[] = {0.3, 10000, -5, INFINITY, NAN};
+    drawing first = {0};
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        const double w[4] = {0, held[i], 0.5, 1};
+        drawing d = draw((attn_heatmap_config){0}, (attn_heatmap_panel){.rows = 2, .columns = 2, .values = w, .hidden = hidden});
+        if (i == 0) {
+            first = d;
+            continue;
+        }
+        assert_int_equal(d.image.width, first.image.width);
+        assert_memory_equal(d.image.rgb, first.image.rgb, 3 * (size_t)d.image.width * (size_t)d.image.height);
+        attn_image_free(&d.image);
+    }
+    attn_image_free(&first.image);
+}
+
+static void the_bar_runs_from_0_to_1_whatever_the_values(void **state)
+{
+    (void)state;
+    const double all[4] = {0.25, 0.25, 0.25, 0.25}, other[4] = {0.25, 0.75, 0, 0};
+    uint8_t low[3], high[3];
+    cell_color("blues", 0, low);
+    cell_color("blues", 1, high);
+    const double *const values[2] = {all, other};
+    for (int i = 0; i < 2; i++) {
+        drawing d =
+            draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE}, (attn_heatmap_panel){.rows = 2, .columns = 2, .values = values[i]});
+        cell_is(&d, 0, 0, 0, 0.25);
+        int x = find_bar(&d), top = d.at.panel[0].y, bottom = top + 2 * d.at.cell_height - 1;
+        assert_true(pixel_is(&d.image, x, top, high));
+        assert_true(pixel_is(&d.image, x, bottom, low));
+        assert_false(pixel_is(&d.image, x, top - 1, high));
+        assert_false(pixel_is(&d.image, x, bottom + 1, low));
+        attn_image_free(&d.image);
+    }
+}
+
+static void values_outside_the_range_are_clipped_and_marked(void **state)
+{
+    (void)state;
+    const double w[4] = {-3, 0.1, 0.2, 7};
+    drawing d = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE}, (attn_heatmap_panel){.rows = 2, .columns = 2, .values = w});
+    cell_is(&d, 0, 0, 0, 0);
+    cell_is(&d, 0, 1, 1, 1);
+    uint8_t low[3], high[3];
+    cell_color("blues", 0, low);
+    cell_color("blues", 1, high);
+    int x = find_bar(&d) + 8, top = d.at.panel[0].y, bottom = top + 2 * d.at.cell_height - 1;
+    assert_true(pixel_is(&d.image, x, top - 3, high));
+    assert_true(pixel_is(&d.image, x, bottom + 3, low));
+    attn_image_free(&d.image);
+    d = draw((attn_heatmap_config){.vmin = -3, .vmax = 7, .annotate = ATTN_ANNOTATE_NONE},
+             (attn_heatmap_panel){.rows = 2, .columns = 2, .values = w});
+    cell_is(&d, 0, 0, 1, 0.31);
+    assert_true(pixel_is(&d.image, x, top - 3, white));
+    attn_image_free(&d.image);
+}
+
+static attn_heatmap_panel square(int n, double *values)
+{
+    for (int i = 0; i < n * n; i++) {
+        values[i] = (i * 7 % 11) / 11.0;
+    }
+    return (attn_heatmap_panel){.rows = n, .columns = n, .values = values};
+}
+
+/* Pixels of the cell that have not its colour. */
+static int number_ink(const drawing *d, const double *w, int row, int column)
+{
+    int n = d->at.panel[0].columns, ink = 0;
+    uint8_t rgb[3];
+    cell_color("blues", w[row * n + column], rgb);
+    int x = d->at.panel[0].x + column * d->at.cell_width, y = d->at.panel[0].y + row * d->at.cell_height;
+    for (int i = 0; i < d->at.cell_height; i++) {
+        for (int j = 0; j < d->at.cell_width; j++) {
+            bool other = !pixel_is(&d->image, x + j, y + i, rgb);
+            assert_false(other && (i == 0 || j == 0 || i == d->at.cell_height - 1 || j == d->at.cell_width - 1)); /* numbers stay inside */
+            ink += other;
+        }
+    }
+    return ink;
+}
+
+static void every_cell_shows_its_number(void **state)
+{
+    (void)state;
+    double w[64];
+    attn_heatmap_panel p = square(8, w);
+    int ink[3];
+    for (int digits = 1; digits <= 3; digits++) {
+        drawing d = draw((attn_heatmap_config){.digits = digits}, p);
+        assert_true(d.at.numbers);
+        ink[digits - 1] = 0;
+        for (int i = 0; i < 64; i++) {
+            int n = number_ink(&d, w, i / 8, i % 8);
+            assert_true(n > 20);
+            ink[digits - 1] += n;
+        }
+        attn_image_free(&d.image);
+    }
+    assert_true(ink[0] < ink[1] && ink[1] < ink[2]);
+    drawing none = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE}, p), whole = draw((attn_heatmap_config){.digits = -1}, p);
+    assert_int_equal(number_ink(&none, w, 3, 3), 0);
+    assert_string_equal(strstr(none.image.notes, "numbers") == NULL ? "" : none.image.notes, "");
+    assert_true(number_ink(&whole, w, 3, 3) > 0);
+    attn_image_free(&none.image);
+    attn_image_free(&whole.image);
+}
+
+/* Sixty words: every row and every column has its label. */
+static void sixty_labels_are_all_drawn(void **state)
+{
+    (void)state;
+    double w[3600];
+    drawing d = draw((attn_heatmap_config){0}, square(60, w));
+    assert_int_equal(d.at.label_step, 1);
+    assert_false(d.at.numbers);
+    assert_contains(d.image.notes, "numbers are hidden: cells of 20 x 20 pixels");
+    for (int i = 0; i < 60; i++) {
+        int y = d.at.panel[0].y + i * d.at.cell_height, x = d.at.panel[0].x + i * d.at.cell_width;
+        assert_true(ink_in(&d.image, d.at.panel[0].x - 30, y + 2, d.at.panel[0].x - 3, y + d.at.cell_height - 2) > 8);
+        assert_true(ink_in(&d.image, x + 2, d.at.panel[0].y - 25, x + d.at.cell_width - 2, d.at.panel[0].y - 3) > 8);
+    }
+    attn_image_free(&d.image);
+    d = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_ALL}, square(60, w));
+    assert_true(d.at.numbers && d.at.cell_width > 20);
+    assert_true(number_ink(&d, w, 59, 59) > 20);
+    attn_image_free(&d.image);
+}
+
+static void thinned_labels_are_announced(void **state)
+{
+    (void)state;
+    double *w = malloc(300 * 300 * sizeof *w);
+    assert_non_null(w);
+    drawing d = draw((attn_heatmap_config){0}, square(300, w));
+    assert_int_equal(d.at.cell_height, 4);
+    assert_int_equal(d.at.label_step, 5);
+    assert_contains(d.image.notes, "one label in 5 is shown");
+    int below = d.at.panel[0].y + 300 * 4 + 10;
+    assert_true(ink_in(&d.image, d.at.panel[0].x, below, d.at.panel[0].x + 200, d.image.height) > 100); /* and in the picture */
+    attn_image_free(&d.image);
+    free(w);
+}
+
+static void cells_make_room_for_column_labels(void **state)
+{
+    (void)state;
+    double w[16];
+    attn_heatmap_panel p = square(4, w);
+    const char *const middling[] = {"released", "new", "phone", "Apple"}, *const lengthy[] = {"released", "new", "phone",
+                                                                                              "incomprehensible"};
+    p.column_labels = middling;
+    drawing d = draw((attn_heatmap_config){0}, p);
+    assert_in_range(d.at.cell_width, 65, 96); /* wider, so that they stay level */
+    assert_int_equal(d.at.cell_height, 64);
+    int level = d.at.panel[0].y;
+    attn_image_free(&d.image);
+    d = draw((attn_heatmap_config){.cell = 64}, p);
+    assert_int_equal(d.at.cell_width, 64); /* as asked; the labels stand upright */
+    assert_true(d.at.panel[0].y > level + 30);
+    attn_image_free(&d.image);
+    p.column_labels = lengthy;
+    d = draw((attn_heatmap_config){0}, p);
+    assert_int_equal(d.at.cell_width, 64);
+    assert_true(d.at.panel[0].y > level + 80);
+    attn_image_free(&d.image);
+}
+
+static void panels_share_one_scale(void **state)
+{
+    (void)state;
+    const double a[4] = {0.1, 0.2, 0.3, 0.4}, b[6] = {0.4, 0.3, 0.2, 0.1, 0.9, 1};
+    const attn_heatmap_panel panels[3] = {{.title = "one", .rows = 2, .columns = 2, .values = a},
+                                          {.title = "two", .rows = 2, .columns = 3, .values = b},
+                                          {.rows = 1, .columns = 2, .values = a}};
+    drawing d = draw((attn_heatmap_config){.panels = panels, .n_panels = 3, .title = "three", .annotate = ATTN_ANNOTATE_NONE}, panels[0]);
+    assert_int_equal(d.at.n_panels, 3);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(d.at.panel[i].x, d.at.panel[0].x);
+        assert_true(d.at.panel[i].y > d.at.panel[i - 1].y + d.at.panel[i - 1].rows * d.at.cell_height + 40);
+    }
+    assert_int_equal(d.at.panel[1].columns, 3);
+    cell_is(&d, 0, 1, 1, 0.4);
+    cell_is(&d, 1, 0, 0, 0.4);
+    cell_is(&d, 1, 1, 2, 1);
+    cell_is(&d, 2, 0, 1, 0.2);
+    attn_image_free(&d.image);
+}
+
+static void the_same_input_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    double w[64];
+    drawing a = draw((attn_heatmap_config){.title = "t"}, square(8, w)), b = draw((attn_heatmap_config){.title = "t"}, square(8, w));
+    assert_memory_equal(a.image.rgb, b.image.rgb, 3 * (size_t)a.image.width * (size_t)a.image.height);
+    attn_image_free(&a.image);
+    attn_image_free(&b.image);
+    assert_null(a.image.rgb);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_queries_and_columns_are_keys),
+        cmocka_unit_test(all_cells_are_of_one_size_and_of_the_maps_colours),
+        cmocka_unit_test(cells_without_a_value_are_hatched_and_explained),
+        cmocka_unit_test(hidden_values_do_not_show),
+        cmocka_unit_test(the_bar_runs_from_0_to_1_whatever_the_values),
+        cmocka_unit_test(values_outside_the_range_are_clipped_and_marked),
+        cmocka_unit_test(every_cell_shows_its_number),
+        cmocka_unit_test(sixty_labels_are_all_drawn),
+        cmocka_unit_test(thinned_labels_are_announced),
+        cmocka_unit_test(cells_make_room_for_column_labels),
+        cmocka_unit_test(panels_share_one_scale),
+        cmocka_unit_test(the_same_input_gives_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, make_no_font, NULL);
+}
