@@ -14,5 +14,6 @@
 #include "attn/status.h"
 #include "attn/tape.h"
 #include "attn/tensor.h"
+#include "attn/word_sense.h"
 
 #endif

@@ -46,6 +46,12 @@ ATTN_API ATTN_NODISCARD attn_status attn_corpus_add(attn_corpus *c, const char *
 ATTN_API int64_t attn_corpus_count(const attn_corpus *c);
 ATTN_API attn_example attn_corpus_get(const attn_corpus *c, int64_t i);
 
+/** Appends every example of `c` to one of two other corpora: of each sense of each word the nearest whole number to `fraction` goes to
+ * `part` (at most all but one), drawn by `seed`; the others go to `rest`. The order is kept.
+ * @return ATTN_EINVAL unless 0 <= fraction < 1, ATTN_ENOMEM (then the two hold some of the examples) */
+ATTN_API ATTN_NODISCARD attn_status attn_corpus_split(const attn_corpus *c, double fraction, uint64_t seed, attn_corpus *rest,
+                                                      attn_corpus *part, attn_error *error);
+
 /** Blank lines skipped so far, and "FILE:LINE" of the first of them ("" if none). */
 ATTN_API int64_t attn_corpus_blank_lines(const attn_corpus *c);
 ATTN_API const char *attn_corpus_first_blank(const attn_corpus *c);

@@ -60,10 +60,11 @@ typedef struct attn_gradcheck_report {
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck(attn_graph_fn fn, void *ctx, const attn_gradcheck_input inputs[], int n,
                                                    const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
-/** Checks the gradients of a parameter set: `fn` (its inputs are empty) builds a scalar or tensor from float64 parameters; every
- * `stride`-th element of every parameter is moved and put back (1: all; large models take a larger prime). Gradients of the set are 0
- * afterwards. Rules as above; a parameter that the function does not use is legal and has gradient 0. */
-ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *p, int64_t stride,
+/** Checks the gradients of a float64 parameter set: `fn` (its inputs are empty) builds a tensor from the parameters. Of each parameter
+ * at most about `most` elements (0: all), evenly spaced, are moved and put back; of a sparse table only in rows that the function looks
+ * up; of a frozen parameter none. Gradients of the set are 0 afterwards. Rules as above; a parameter that the function does not use is
+ * legal and has gradient 0. */
+ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *p, int64_t most,
                                                           const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
 /** Runs the built-in cases of operation number `op` (attn_op_name): shapes, attribute values, broadcasting, masks.

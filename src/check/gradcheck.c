@@ -1,293 +1,27 @@
-/* Numeric gradient checking. One problem = a function and its slots (inputs or parameters); its numeric gradient is computed once for each
- * pattern of repeated inputs and compared with the analytic one for each pattern of "needs a gradient". */
-#include <math.h>
+/* Checking functions of inputs. */
 #include <stdio.h>
 #include <string.h>
 
-#include "attn/gradcheck.h"
-#include "attn/random.h"
-#include "core/core.h"
-
-/* What gradients hold before the backward pass: an operation that overwrites instead of adding loses it. */
-#define PREFILL 0.375
-
-/* A tensor whose coordinates are moved. */
-typedef struct slot {
-    char name[48];
-    attn_shape shape;
-    int64_t count, stride; /* every stride-th element is checked */
-    double *values;
-    double *numeric; /* (f(x+h) - f(x-h)) / 2h */
-    const double *analytic;
-} slot;
-
-typedef struct problem {
-    attn_graph_fn fn;
-    void *ctx;
-    slot *slots;
-    int n;
-    attn_params *params;                 /* NULL: the slots are inputs */
-    int same[ATTN_GRADCHECK_MAX_INPUTS]; /* input i is passed as the tensor of input same[i] <= i */
-    attn_gradcheck_config config;
-    attn_tape *tape;
-    attn__arena arena;
-    double *cotangent;
-    int64_t outputs;
-    attn_gradcheck_report *report;
-} problem;
-
-static attn_status refuse(problem *p, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
-
-static attn_status refuse(problem *p, attn_status status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(p->report->verdict, sizeof p->report->verdict, format, args);
-    va_end(args);
-    return status;
-}
-
-/* ---- running the function ---- */
-
-/* Builds the graph. Inputs whose bit in `needs` is set want a gradient, which starts at PREFILL. NULL with the verdict set on error. */
-static attn_tensor *build(problem *p, unsigned needs, attn_tensor *leaf[])
-{
-    attn_tape *t = p->tape;
-    attn_tape_reset(t);
-    attn_tape_set_recording(t, needs != 0);
-    for (int i = 0; i < p->n && p->params == NULL; i++) {
-        const slot *s = &p->slots[i];
-        bool wants = (needs >> i & 1) != 0;
-        leaf[i] = p->same[i] < i ? leaf[p->same[i]]
-                  : wants        ? attn_variable(t, ATTN_F64, s->shape, s->values)
-                                 : attn_input(t, ATTN_F64, s->shape, s->values);
-        if (leaf[i] != NULL && wants && p->same[i] == i && (leaf[i]->grad = attn__tape_alloc(t, s->count, sizeof(double))) != NULL) {
-            attn__kernels(ATTN_F64)->zero(s->count, leaf[i]->grad);
-            attn__kernels(ATTN_F64)->shift(s->count, PREFILL, leaf[i]->grad);
-            leaf[i]->reached = true;
-        }
-    }
-    attn_tensor *y = p->fn(t, leaf, p->params == NULL ? p->n : 0, p->ctx);
-    if (y == NULL || attn_tape_status(t) != ATTN_OK) {
-        (void)refuse(p, attn_tape_status(t), "%s",
-                     attn_tape_status(t) != ATTN_OK ? attn_tape_message(t) : "the function returned no tensor");
-        return NULL;
-    }
-    return y;
-}
-
-static attn_status failure(const problem *p)
-{
-    attn_status status = attn_tape_status(p->tape);
-    return status != ATTN_OK ? status : ATTN_EINVAL;
-}
-
-/* f = cotangent . output; NaN if the graph cannot be built. */
-static double evaluate(problem *p)
-{
-    attn_tensor *leaf[ATTN_GRADCHECK_MAX_INPUTS];
-    attn_tensor *y = build(p, 0, leaf);
-    if (y == NULL || y->count != p->outputs) {
-        return NAN;
-    }
-    double sum = 0;
-    const double *data = y->data;
-    for (int64_t i = 0; i < y->count; i++) {
-        sum += p->cotangent[i] * data[i];
-    }
-    return sum;
-}
-
-static double evaluate_at(problem *p, slot *s, int64_t i, double x)
-{
-    double old = s->values[i];
-    s->values[i] = x;
-    double f = evaluate(p);
-    s->values[i] = old;
-    return f;
-}
-
-/* First run: the output's size, its finiteness, and a cotangent in +-[0.5, 1.5). */
-static attn_status first_run(problem *p)
-{
-    attn_tensor *leaf[ATTN_GRADCHECK_MAX_INPUTS];
-    attn_tensor *y = build(p, 0, leaf);
-    if (y == NULL) {
-        return failure(p);
-    }
-    if (y->dtype != ATTN_F64) {
-        return refuse(p, ATTN_EDTYPE, "the function returned %s: gradients are checked in float64", attn_dtype_name(y->dtype));
-    }
-    int64_t bad = attn__kernels(ATTN_F64)->first_nonfinite(y->count, y->data);
-    if (bad >= 0) {
-        return refuse(p, ATTN_ENONFINITE, "output element %lld is %g", (long long)bad, ((double *)y->data)[bad]);
-    }
-    p->outputs = y->count;
-    p->cotangent = attn__arena_array(&p->arena, y->count, sizeof(double));
-    if (p->cotangent == NULL) {
-        return refuse(p, ATTN_ENOMEM, "out of memory");
-    }
-    for (int64_t i = 0; i < y->count; i++) {
-        double u = 2 * attn_random_uniform(p->config.seed, 0xC07A, (uint64_t)i) - 1;
-        p->cotangent[i] = u < 0 ? u - 0.5 : u + 0.5;
-    }
-    return ATTN_OK;
-}
-
-static double step_of(const problem *p, double x)
-{
-    return p->config.step * fmax(1, fabs(x));
-}
-
-/* Whether slot k has values of its own: an input that is passed as another one's tensor has not. */
-static bool is_own(const problem *p, int k)
-{
-    return p->params != NULL || p->same[k] == k;
-}
-
-static void numeric_gradient(problem *p)
-{
-    for (int k = 0; k < p->n; k++) {
-        slot *s = &p->slots[k];
-        for (int64_t i = 0; i < s->count && is_own(p, k); i += s->stride) {
-            double x = s->values[i], h = step_of(p, x), above = x + h, below = x - h;
-            s->numeric[i] = (evaluate_at(p, s, i, above) - evaluate_at(p, s, i, below)) / (above - below);
-        }
-    }
-}
-
-/* ---- judging ---- */
-
-/* At a kink the slopes to the right and to the left differ by an amount that does not shrink with the step; a curve's difference does.
- * True if so and the analytic value lies between them. */
-static bool is_kink(problem *p, slot *s, int64_t i, double analytic)
-{
-    double x = s->values[i], difference[2], low = 0, high = 0;
-    for (int k = 0; k < 2; k++) {
-        double h = step_of(p, x) / (k == 0 ? 1 : 4), f = evaluate_at(p, s, i, x);
-        double right = (evaluate_at(p, s, i, x + h) - f) / h, left = (f - evaluate_at(p, s, i, x - h)) / h;
-        difference[k] = fabs(right - left);
-        low = fmin(left, right), high = fmax(left, right);
-    }
-    double slack = 1e-6 * fmax(1, fmax(fabs(low), fabs(high)));
-    return difference[0] > 1e-3 * fmax(1e-3, fmax(fabs(low), fabs(high))) && difference[1] > 0.5 * difference[0] &&
-           analytic >= low - slack && analytic <= high + slack;
-}
-
-static attn_gradcheck_point point_of(const problem *p, const slot *s, int64_t i, double analytic, double numeric)
-{
-    attn_gradcheck_point point = {.rank = s->shape.rank, .analytic = analytic, .numeric = numeric};
-    (void)snprintf(point.tensor, sizeof point.tensor, "%s", s->name);
-    for (int d = s->shape.rank - 1; d >= 0; d--) {
-        point.index[d] = i % s->shape.dim[d];
-        i /= s->shape.dim[d];
-    }
-    double floor = p->config.atol / p->config.rtol;
-    point.rel_error = fabs(analytic - numeric) / fmax(floor, fmax(fabs(analytic), fabs(numeric)));
-    if (!isfinite(point.rel_error)) {
-        point.rel_error = INFINITY;
-    }
-    return point;
-}
-
-static void compare(problem *p, slot *s, int64_t i)
-{
-    attn_gradcheck_report *r = p->report;
-    double analytic = s->analytic[i] - PREFILL, numeric = s->numeric[i];
-    attn_gradcheck_point point = point_of(p, s, i, analytic, numeric);
-    bool right = isfinite(analytic) && isfinite(numeric) &&
-                 fabs(analytic - numeric) <= p->config.atol + p->config.rtol * fmax(fabs(analytic), fabs(numeric));
-    if (!right && isfinite(analytic) && is_kink(p, s, i, analytic)) {
-        r->skipped++;
-        return;
-    }
-    r->elements++;
-    if ((!right && r->failed == 0) || (right == (r->failed == 0) && point.rel_error > r->max_rel_error) || r->worst.tensor[0] == '\0') {
-        r->worst = point;
-    }
-    r->max_rel_error = fmax(r->max_rel_error, point.rel_error);
-    r->failed += !right;
-}
-
-/* One backward pass with this pattern, compared with the numeric gradient. */
-static attn_status check_pattern(problem *p, unsigned needs)
-{
-    attn_tensor *leaf[ATTN_GRADCHECK_MAX_INPUTS] = {NULL};
-    attn_tensor *y = build(p, needs, leaf);
-    if (y == NULL) {
-        return failure(p);
-    }
-    p->report->runs++;
-    if (!y->needs_grad) {
-        /* legal: the output does not depend on these inputs, so their gradient is 0 */
-    } else if (attn_backward_from(p->tape, y, p->cotangent) != ATTN_OK) {
-        return refuse(p, attn_tape_status(p->tape), "%s", attn_tape_message(p->tape));
-    }
-    for (int k = 0; k < p->n; k++) { /* gradients live on the tape, which judging a kink resets */
-        slot *s = &p->slots[k];
-        bool wanted = is_own(p, k) && (p->params != NULL || (needs >> k & 1) != 0);
-        const void *grad = p->params != NULL ? attn_params_grad(p->params, k) : wanted ? leaf[k]->grad : NULL;
-        s->analytic = grad != NULL ? attn__arena_copy(&p->arena, grad, (size_t)s->count * sizeof(double)) : NULL;
-        if (grad != NULL && s->analytic == NULL) {
-            return refuse(p, ATTN_ENOMEM, "out of memory");
-        }
-    }
-    for (int k = 0; k < p->n; k++) {
-        for (int64_t i = 0; p->slots[k].analytic != NULL && i < p->slots[k].count; i += p->slots[k].stride) {
-            compare(p, &p->slots[k], i);
-        }
-    }
-    return ATTN_OK;
-}
-
-/* A check in which (nearly) nothing depends on the inputs proves nothing. */
-static bool is_vacuous(const problem *p)
-{
-    int64_t all = 0, zero = 0;
-    for (int k = 0; k < p->n; k++) {
-        for (int64_t i = 0; i < p->slots[k].count; i += p->slots[k].stride) {
-            all++;
-            zero += fabs(p->slots[k].numeric[i]) <= p->config.atol;
-        }
-    }
-    return zero * 20 > all * 19 || all == 0;
-}
-
-static attn_status verdict(problem *p)
-{
-    attn_gradcheck_report *r = p->report;
-    const attn_gradcheck_point *w = &r->worst;
-    if (r->failed > 0) {
-        char index[ATTN_SHAPE_TEXT];
-        attn_shape at = {.rank = w->rank};
-        memcpy(at.dim, w->index, sizeof at.dim);
-        return refuse(p, ATTN_EMISMATCH, "gradient of %s at %s is wrong: analytic %.10g, numeric %.10g (%lld of %lld wrong)", w->tensor,
-                      attn_shape_format(at, index), w->analytic, w->numeric, (long long)r->failed, (long long)r->elements);
-    }
-    if (r->skipped > 0) {
-        return refuse(p, ATTN_OK, "ok, %lld skipped: not differentiable here", (long long)r->skipped);
-    }
-    return refuse(p, ATTN_OK, "ok");
-}
+#include "check/check.h"
 
 /* All patterns of a problem with inputs. */
-static attn_status check_inputs(problem *p)
+static attn_status check_inputs(attn__problem *p)
 {
     attn_status status = ATTN_OK;
     unsigned all = (1U << p->n) - 1;
-    numeric_gradient(p);
+    attn__check_numeric(p);
     for (unsigned needs = 1; needs <= all && status == ATTN_OK; needs++) {
-        status = check_pattern(p, needs);
+        status = attn__check_pattern(p, needs);
     }
-    if (status == ATTN_OK && p->report->skipped == 0 && is_vacuous(p)) {
-        return refuse(p, ATTN_EINVAL, "vacuous: nearly all numeric gradients are 0, so nothing was checked");
+    if (status == ATTN_OK && p->report->skipped == 0 && attn__check_vacuous(p)) {
+        return attn__check_refuse(p, ATTN_EINVAL, "vacuous: nearly all numeric gradients are 0, so nothing was checked");
     }
     for (int j = 1; j < p->n && status == ATTN_OK; j++) {
         for (int i = 0; i < j && status == ATTN_OK; i++) {
             if (attn_shape_equal(p->slots[i].shape, p->slots[j].shape)) {
                 p->same[j] = i;
-                numeric_gradient(p);
-                status = check_pattern(p, all);
+                attn__check_numeric(p);
+                status = attn__check_pattern(p, all);
                 p->same[j] = j;
             }
         }
@@ -295,102 +29,34 @@ static attn_status check_inputs(problem *p)
     return status;
 }
 
-/* ---- the public functions ---- */
-
-static attn_status open_problem(problem *p, const attn_gradcheck_config *config)
-{
-    memset(p->report, 0, sizeof *p->report);
-    if (config != NULL) {
-        p->config = *config;
-    }
-    p->config.step = p->config.step > 0 ? p->config.step : 6e-6;
-    p->config.rtol = p->config.rtol > 0 ? p->config.rtol : 1e-6;
-    p->config.atol = p->config.atol > 0 ? p->config.atol : 1e-8;
-    for (int i = 0; i < ATTN_GRADCHECK_MAX_INPUTS; i++) {
-        p->same[i] = i;
-    }
-    attn__arena_init(&p->arena, p->config.allocator);
-    p->tape = attn_tape_new(p->config.allocator);
-    p->slots = attn__arena_array(&p->arena, p->n, sizeof *p->slots);
-    return p->tape != NULL && p->slots != NULL ? ATTN_OK : refuse(p, ATTN_ENOMEM, "out of memory");
-}
-
-static attn_status close_problem(problem *p, attn_status status)
-{
-    attn_tape_free(p->tape);
-    attn__arena_free(&p->arena);
-    return status;
-}
-
-/* `values` is moved during the check and put back. */
-static attn_status set_slot(problem *p, int k, const char *name, attn_shape shape, double *values, int64_t stride)
-{
-    slot *s = &p->slots[k];
-    *s = (slot){.shape = shape, .count = attn_shape_count(shape), .stride = stride, .values = values};
-    (void)snprintf(s->name, sizeof s->name, "%s", name);
-    s->numeric = attn__arena_array(&p->arena, s->count, sizeof(double));
-    return s->values != NULL && s->numeric != NULL ? ATTN_OK : refuse(p, ATTN_ENOMEM, "out of memory");
-}
-
 attn_status attn_gradcheck(attn_graph_fn fn, void *ctx, const attn_gradcheck_input inputs[], int n, const attn_gradcheck_config *config,
                            attn_gradcheck_report *report)
 {
-    problem p = {.fn = fn, .ctx = ctx, .n = n, .report = report};
+    attn__problem p = {.fn = fn, .ctx = ctx, .n = n, .report = report};
     if (n < 1 || n > ATTN_GRADCHECK_MAX_INPUTS) {
         memset(report, 0, sizeof *report);
-        return refuse(&p, ATTN_EINVAL, "%d inputs, expected 1..%d", n, ATTN_GRADCHECK_MAX_INPUTS);
+        return attn__check_refuse(&p, ATTN_EINVAL, "%d inputs, expected 1..%d", n, ATTN_GRADCHECK_MAX_INPUTS);
     }
-    attn_status status = open_problem(&p, config);
+    attn_status status = attn__check_open(&p, config);
     for (int i = 0; i < n && status == ATTN_OK; i++) {
         char name[48];
         (void)snprintf(name, sizeof name, "input %d", i);
         int64_t count = attn_shape_count(inputs[i].shape);
         if (count < 0) {
-            status = refuse(&p, ATTN_ESHAPE, "%s has an invalid shape", name);
+            status = attn__check_refuse(&p, ATTN_ESHAPE, "%s has an invalid shape", name);
             break;
         }
         double *copy = attn__arena_copy(&p.arena, inputs[i].values, (size_t)count * sizeof(double));
-        status = set_slot(&p, i, inputs[i].name != NULL ? inputs[i].name : name, inputs[i].shape, copy, 1);
+        status = attn__check_slot(&p, i, inputs[i].name != NULL ? inputs[i].name : name, inputs[i].shape, copy);
+        if (status == ATTN_OK) {
+            attn__check_pick(&p.slots[i], 0, count, 0);
+        }
     }
     if (status == ATTN_OK) {
-        status = first_run(&p);
+        status = attn__check_first_run(&p);
     }
     if (status == ATTN_OK) {
         status = check_inputs(&p);
     }
-    return close_problem(&p, status == ATTN_OK ? verdict(&p) : status);
-}
-
-attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *params, int64_t stride, const attn_gradcheck_config *config,
-                                  attn_gradcheck_report *report)
-{
-    problem p = {.fn = fn, .ctx = ctx, .n = attn_params_count(params), .params = params, .report = report};
-    attn_status status = open_problem(&p, config);
-    if (status == ATTN_OK && (!attn__params_built(params) || attn_params_dtype(params) != ATTN_F64 || p.n < 1)) {
-        status = refuse(&p, ATTN_EDTYPE, "gradients are checked on a built, non-empty float64 set");
-    }
-    for (int i = 0; i < p.n && status == ATTN_OK; i++) {
-        status = set_slot(&p, i, attn_params_name(params, i), attn_params_shape(params, i), attn_params_value(params, i),
-                          stride > 0 ? stride : 1);
-    }
-    if (status == ATTN_OK) {
-        status = first_run(&p);
-    }
-    if (status == ATTN_OK) {
-        numeric_gradient(&p);
-        for (int i = 0; i < p.n; i++) {
-            attn__params_touch_all(params, i); /* so that all rows are zeroed below */
-        }
-        attn_params_zero_grad(params);
-        for (int i = 0; i < p.n; i++) {
-            attn__kernels(ATTN_F64)->shift(p.slots[i].count, PREFILL, attn_params_grad(params, i));
-            attn__params_touch_all(params, i);
-        }
-        status = check_pattern(&p, 1);
-        attn_params_zero_grad(params);
-        if (status == ATTN_OK && is_vacuous(&p)) {
-            status = refuse(&p, ATTN_EINVAL, "vacuous: nearly all numeric gradients are 0, so nothing was checked");
-        }
-    }
-    return close_problem(&p, status == ATTN_OK ? verdict(&p) : status);
+    return attn__check_close(&p, status == ATTN_OK ? attn__check_verdict(&p) : status);
 }

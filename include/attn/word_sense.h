@@ -1,0 +1,143 @@
+/* Word senses: a model that learns from labelled sentences which sense of an ambiguous word a sentence means.
+ *
+ *     tokens -> embeddings -> self-attention -> the ambiguous word's new vector -> its candidate senses (masked softmax)
+ *
+ * The query of a word is W_q of its own embedding, so that every word of a sentence has a row of weights, not only the ambiguous one.
+ * Several ambiguous words are learned jointly: they share embeddings and attention, and have senses of their own. */
+#ifndef ATTN_WORD_SENSE_H
+#define ATTN_WORD_SENSE_H
+
+#include "attn/attention.h"
+#include "attn/corpus.h"
+#include "attn/gradcheck.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum attn_position { ATTN_POSITION_RELATIVE, ATTN_POSITION_NONE } attn_position;
+
+/** Where the embeddings start. */
+typedef enum attn_vectors {
+    ATTN_VECTORS_CORPUS, /* made from the training sentences: PPMI of neighbouring words, truncated SVD */
+    ATTN_VECTORS_NONE,   /* random */
+} attn_vectors;
+
+/** Everything that decides a training run. Obtain the defaults from attn_word_sense_defaults, then change what should differ. */
+typedef struct attn_word_sense_config {
+    attn_score score;
+    attn_position position;
+    attn_vectors vectors;
+    bool freeze_vectors;
+    int dim; /* width of an embedding */
+    int heads;
+    int hidden;    /* width of a projected query or key in one head; for additive scores the hidden units of the small network */
+    int window;    /* tokens looked at on each side of the ambiguous word */
+    int min_count; /* words seen less often in training share the vector of unknown words; 0: chosen by the size of the corpus */
+    int seeds;     /* models of different seeds whose probabilities are averaged */
+    int epochs;    /* 0: chosen by the size of the corpus */
+    int batch;     /* sentences a step */
+    int sense_cap; /* sentences of one sense in an epoch at most, drawn anew each time */
+    double learning_rate, weight_decay, clip;
+    double dropout;           /* of embedding components; of the features it is 3/5 of that */
+    double word_dropout;      /* share of context words hidden from a sentence */
+    double attention_dropout; /* of weights */
+    double label_smoothing;
+    double prior; /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
+    int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
+    uint64_t seed;
+    int threads; /* 0: attn_default_threads(); never changes the result */
+} attn_word_sense_config;
+
+ATTN_API attn_word_sense_config attn_word_sense_defaults(void);
+
+typedef struct attn_word_sense attn_word_sense;
+
+/** A new, untrained model: vocabulary, senses and candidates are those of `train`; embeddings are initialised.
+ * @return NULL with `error`: ATTN_EINVAL (a number out of range, named), ATTN_EFORMAT (fewer than two senses of every word), ATTN_ENOMEM */
+ATTN_API attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_sense_config *config,
+                                              const attn_allocator *allocator, attn_error *error);
+ATTN_API void attn_word_sense_free(attn_word_sense *m);
+
+/** What a training run reports after every epoch. */
+typedef struct attn_word_sense_progress {
+    int member, members; /* model of the ensemble, from 0 */
+    int epoch, epochs;   /* finished epochs; 0 before the first */
+    int64_t steps;       /* finished steps of this epoch (mid-epoch reports), and of how many */
+    int64_t steps_per_epoch;
+    bool epoch_done;
+    double loss;       /* mean over the epoch so far, nats */
+    int64_t sentences; /* trained on so far in this run */
+    bool has_dev;      /* the next two are valid: after an epoch, with dev data */
+    double dev_micro_f1, dev_macro_f1;
+} attn_word_sense_progress;
+
+/** Called after every step; false stops the run (ATTN_EINTERRUPTED) at the end of that step. */
+typedef bool (*attn_word_sense_progress_fn)(void *ctx, const attn_word_sense_progress *progress);
+
+/** Trains from where the model stands (a new model: from the start; a loaded one that was interrupted: exactly where it stopped).
+ * `dev` may be NULL. The same seed, data and configuration give the same bits for any number of threads.
+ * @return ATTN_OK, ATTN_EINTERRUPTED (the model can be saved and continued), ATTN_ENONFINITE, ATTN_EMISMATCH (other data than before),
+ *         ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, const attn_corpus *dev,
+                                                          attn_word_sense_progress_fn progress, void *ctx, attn_error *error);
+
+/** One prediction; strings and arrays are owned by the model and valid until its next prediction. */
+typedef struct attn_prediction {
+    int n_senses;
+    const char *const *senses;   /* of the word, in the order of their frequency in training */
+    const double *probabilities; /* sum 1 */
+    int best;                    /* index of the most probable sense */
+    int heads, length;
+    const double *attention; /* (heads, length): weights of the ambiguous word on each token of the sentence; 0 outside the window */
+} attn_prediction;
+
+/** The sense of tokens[target]. @return ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside), ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *tokens, int length, int target,
+                                                            attn_prediction *prediction, attn_error *error);
+
+/** Predicts a whole corpus into `scores`. `predictions` (NULL or count strings) receives the predicted senses, owned by the model.
+ * @return ATTN_EUNKNOWN_WORD with file and line for a word that the model does not know, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_score(attn_word_sense *m, const attn_corpus *corpus, attn_scores *scores,
+                                                          const char **predictions, attn_error *error);
+
+/** Who attends to whom: weights (heads, L, L) of a whole sentence, rows are queries; mean over the members of an ensemble.
+ * `weights` has room for heads x length x length doubles. @return ATTN_EINVAL, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tokens, int length, double *weights,
+                                                              attn_error *error);
+
+/** Numeric check of the whole model's gradients on the first `sentences` of a corpus, in float64, at most about `most` elements
+ * (0: all) of each parameter. Status and report as attn_gradcheck. */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_gradcheck(attn_word_sense *m, const attn_corpus *corpus, int64_t sentences,
+                                                              int64_t most, const attn_gradcheck_config *config,
+                                                              attn_gradcheck_report *report);
+
+/** Threads for everything that follows; 0: attn_default_threads(). Never changes a result. */
+ATTN_API void attn_word_sense_set_threads(attn_word_sense *m, int threads);
+
+/** The words that the model knows senses of, and their senses. */
+ATTN_API int attn_word_sense_words(const attn_word_sense *m);
+ATTN_API const char *attn_word_sense_word(const attn_word_sense *m, int word);
+ATTN_API int attn_word_sense_find(const attn_word_sense *m, const char *word); /* -1 if unknown */
+ATTN_API int attn_word_sense_senses(const attn_word_sense *m, int word);
+ATTN_API const char *attn_word_sense_sense(const attn_word_sense *m, int word, int sense);
+ATTN_API int64_t attn_word_sense_support(const attn_word_sense *m, int word, int sense); /* training examples */
+
+ATTN_API attn_word_sense_config attn_word_sense_get_config(const attn_word_sense *m);
+ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m); /* words with a vector, without the unknown word */
+ATTN_API int64_t attn_word_sense_parameters(const attn_word_sense *m);
+ATTN_API int attn_word_sense_epochs_done(const attn_word_sense *m);
+ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);
+
+/** Saves to a safetensors file (see docs/formats.md), atomically; an unfinished model with the optimiser's state, so that training can go
+ * on. The same model gives the same bytes. Errors as attn_safetensors_write. */
+ATTN_API ATTN_NODISCARD attn_status attn_word_sense_save(attn_word_sense *m, const char *path, attn_error *error);
+
+/** @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (not a model of this program, damaged), ATTN_EMISMATCH (tensors do not fit the
+ * configuration, all named), ATTN_ENOMEM */
+ATTN_API attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* The tool: one subcommand a file, this header for what they share. It sees the public headers only. */
+#ifndef ATTN_CLI_H
+#define ATTN_CLI_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "attn/attn.h"
+
+/* Exit codes. */
+enum { DONE = 0, ANSWER_IS_NO = 1, FAILED = 2, INTERRUPTED = 130 };
+
+/* One subcommand; `run` gets its own name as argv[0]. The list is commands.def. */
+typedef struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} command;
+
+#define COMMAND(name, summary) int cmd_##name(int argc, char **argv);
+#include "commands.def"
+#undef COMMAND
+
+/* ---- messages.c ---- */
+
+/* "attn: message" on stderr; returns FAILED. */
+int fail(const char *format, ...) ATTN_PRINTF(1, 2);
+/* The same without failing, silent with --quiet. */
+void note(bool quiet, const char *format, ...) ATTN_PRINTF(2, 3);
+/* Ends output: FAILED with a message if anything written to stdout was lost, else `code`. */
+int finish(int code);
+
+/* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
+
+/* Keys of long options without a letter start here. */
+enum { KEY_FIRST = 1000 };
+
+int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state);
+double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state);
+uint64_t parse_seed(const char *option, const char *text, struct argp_state *state);
+/* Index of `text` in a NULL-terminated list of names. */
+int parse_choice(const char *option, const char *text, const char *const names[], struct argp_state *state);
+/* Runs argp with exit status FAILED on a usage error, and positional arguments anywhere. */
+void parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* ---- output.c ---- */
+
+/* Prints one JSON object on a line and frees it. */
+void print_json(json_t *object);
+/* Text padded with spaces to `width` terminal columns (Chinese characters take two). */
+void print_padded(const char *text, int width);
+
+/* ---- data.c ---- */
+
+/* Reads all of the paths into a new corpus and notes skipped blank lines; NULL after a message. */
+attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool quiet);
+/* Loads a model; NULL after a message. */
+attn_word_sense *load_model(const char *path, int threads);
+
+/* Which word of a sentence is asked about: --target WORD, --target-index N, else the first that the model knows. */
+typedef struct target_choice {
+    const char *word; /* NULL: not given */
+    int index;        /* -1: not given */
+} target_choice;
+/* Index of that word, -1 after a message. */
+int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, bool quiet);
+
+#endif

@@ -1,0 +1,62 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* The program never calls setlocale, so strtod reads a point whatever the user's locale. */
+
+int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < low || value > high) {
+        argp_error(state, "--%s is '%s', expected a whole number from %d to %d", option, text, low, high);
+    }
+    return (int)value;
+}
+
+double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= low && value <= high)) {
+        argp_error(state, "--%s is '%s', expected a number from %g to %g", option, text, low, high);
+    }
+    return value;
+}
+
+uint64_t parse_seed(const char *option, const char *text, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
+        argp_error(state, "--%s is '%s', expected a whole number from 0 to 2^64-1", option, text);
+    }
+    return value;
+}
+
+int parse_choice(const char *option, const char *text, const char *const names[], struct argp_state *state)
+{
+    char list[200] = "";
+    size_t at = 0;
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+        int n = snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", names[i]);
+        at += n > 0 && (size_t)n < sizeof list - at ? (size_t)n : 0;
+    }
+    argp_error(state, "--%s is '%s', expected one of: %s", option, text, list);
+    return -1;
+}
+
+void parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    argp_err_exit_status = FAILED;
+    if (argp_parse(argp, argc, argv, 0, NULL, input) != 0) {
+        exit(FAILED);
+    }
+}

@@ -1,0 +1,211 @@
+/* The configuration: defaults, ranges, and its form in the model file. One table lists the fields. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "word_sense/model.h"
+
+typedef enum kind { INTEGER, REAL, FLAG, SEED, SCORE, POSITION, VECTORS } kind;
+
+typedef struct field {
+    const char *name;
+    size_t offset;
+    kind kind;
+    double low, high;
+} field;
+
+#define AT(name) #name, offsetof(attn_word_sense_config, name)
+
+/* `threads` is missing: it decides nothing. */
+static const field fields[] = {
+    {AT(score), SCORE, 0, 0},
+    {AT(position), POSITION, 0, 0},
+    {AT(vectors), VECTORS, 0, 0},
+    {AT(freeze_vectors), FLAG, 0, 0},
+    {AT(dim), INTEGER, 1, 4096},
+    {AT(heads), INTEGER, 1, 64},
+    {AT(hidden), INTEGER, 1, 4096},
+    {AT(window), INTEGER, 1, 10000},
+    {AT(min_count), INTEGER, 0, 1000000},
+    {AT(seeds), INTEGER, 1, 100},
+    {AT(epochs), INTEGER, 0, 1000000},
+    {AT(batch), INTEGER, 1, 65536},
+    {AT(sense_cap), INTEGER, 1, 1000000000},
+    {AT(learning_rate), REAL, 0, 100},
+    {AT(weight_decay), REAL, 0, 100},
+    {AT(clip), REAL, 0, 1e9},
+    {AT(dropout), REAL, 0, 0.99},
+    {AT(word_dropout), REAL, 0, 0.99},
+    {AT(attention_dropout), REAL, 0, 0.99},
+    {AT(label_smoothing), REAL, 0, 0.99},
+    {AT(prior), REAL, 0, 10},
+    {AT(patience), INTEGER, 0, 1000000},
+    {AT(seed), SEED, 0, 0},
+};
+#define N_FIELDS (sizeof fields / sizeof fields[0])
+
+static const char *const position_names[] = {"relative", "none"};
+static const char *const vectors_names[] = {"corpus", "none"};
+
+attn_word_sense_config attn_word_sense_defaults(void)
+{
+    return (attn_word_sense_config){
+        .score = ATTN_SCORE_SCALED_DOT,
+        .position = ATTN_POSITION_RELATIVE,
+        .vectors = ATTN_VECTORS_CORPUS,
+        .dim = 100,
+        .heads = 4,
+        .hidden = 16,
+        .window = 30,
+        .seeds = 1,
+        .batch = 64,
+        .sense_cap = 300,
+        .learning_rate = 3e-3,
+        .weight_decay = 0.05,
+        .clip = 5,
+        .dropout = 0.5,
+        .word_dropout = 0.2,
+        .attention_dropout = 0.1,
+        .prior = 0.5,
+    };
+}
+
+static double number_of(const attn_word_sense_config *c, const field *f)
+{
+    const char *at = (const char *)c + f->offset;
+    return f->kind == INTEGER ? (double)*(const int *)(const void *)at : *(const double *)(const void *)at;
+}
+
+attn_status attn__config_check(const attn_word_sense_config *c, attn_error *error)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const field *f = &fields[i];
+        double x = f->kind == INTEGER || f->kind == REAL ? number_of(c, f) : 0;
+        if ((f->kind == INTEGER || f->kind == REAL) && !(x >= f->low && x <= f->high)) {
+            return attn__fail(error, ATTN_EINVAL, "%s is %g, expected %g to %g", f->name, x, f->low, f->high);
+        }
+    }
+    if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || c->position < ATTN_POSITION_RELATIVE ||
+        c->position > ATTN_POSITION_NONE || c->vectors < ATTN_VECTORS_CORPUS || c->vectors > ATTN_VECTORS_NONE) {
+        return attn__fail(error, ATTN_EINVAL, "no such score, position or vectors");
+    }
+    return ATTN_OK;
+}
+
+static json_t *field_to_json(const attn_word_sense_config *c, const field *f)
+{
+    switch (f->kind) {
+    case INTEGER:
+        return json_integer((json_int_t)number_of(c, f));
+    case REAL:
+        return json_real(number_of(c, f));
+    case FLAG:
+        return json_boolean(c->freeze_vectors);
+    case SEED:
+        return json_sprintf("%llu", (unsigned long long)c->seed); /* JSON numbers end at 2^63 */
+    case SCORE:
+        return json_string(attn_score_name(c->score));
+    case POSITION:
+        return json_string(position_names[c->position]);
+    case VECTORS:
+        return json_string(vectors_names[c->vectors]);
+    }
+    return NULL;
+}
+
+char *attn__config_to_json(const attn_word_sense_config *c)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        (void)json_object_set_new(object, fields[i].name, field_to_json(c, &fields[i]));
+    }
+    char *text = json_object_size(object) == N_FIELDS ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return text;
+}
+
+/* Index of a JSON string in a list of names, -1 if it is none of them. */
+static int index_of(const json_t *value, const char *const names[], int n)
+{
+    const char *text = json_string_value(value);
+    for (int i = 0; text != NULL && i < n; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool choice_from_json(const json_t *value, kind k, attn_word_sense_config *c)
+{
+    int position = index_of(value, position_names, 2), vectors = index_of(value, vectors_names, 2), score = -1;
+    for (int s = ATTN_SCORE_SCALED_DOT; s <= ATTN_SCORE_ADDITIVE; s++) {
+        const char *const name = attn_score_name((attn_score)s);
+        score = index_of(value, &name, 1) == 0 ? s : score;
+    }
+    if (k == SCORE && score >= 0) {
+        c->score = (attn_score)score;
+    } else if (k == POSITION && position >= 0) {
+        c->position = (attn_position)position;
+    } else if (k == VECTORS && vectors >= 0) {
+        c->vectors = (attn_vectors)vectors;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool seed_from_json(const json_t *value, uint64_t *seed)
+{
+    const char *text = json_string_value(value);
+    *seed = 0;
+    for (size_t i = 0; text != NULL && text[i] != '\0'; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (text[i] < '0' || text[i] > '9' || *seed > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        *seed = *seed * 10 + digit;
+    }
+    return text != NULL && text[0] != '\0';
+}
+
+static bool field_from_json(const json_t *value, const field *f, attn_word_sense_config *c)
+{
+    char *at = (char *)c + f->offset;
+    switch (f->kind) {
+    case INTEGER:
+        if (!json_is_integer(value) || (double)json_integer_value(value) < f->low || (double)json_integer_value(value) > f->high) {
+            return false;
+        }
+        *(int *)(void *)at = (int)json_integer_value(value);
+        return true;
+    case REAL:
+        *(double *)(void *)at = json_number_value(value);
+        return json_is_number(value);
+    case FLAG:
+        c->freeze_vectors = json_is_true(value);
+        return json_is_boolean(value);
+    case SEED:
+        return seed_from_json(value, &c->seed);
+    case SCORE:
+    case POSITION:
+    case VECTORS:
+        return choice_from_json(value, f->kind, c);
+    }
+    return false;
+}
+
+attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error)
+{
+    json_t *object = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    attn_status status = json_is_object(object) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no configuration");
+    *c = attn_word_sense_defaults();
+    for (size_t i = 0; i < N_FIELDS && status == ATTN_OK; i++) {
+        if (!field_from_json(json_object_get(object, fields[i].name), &fields[i], c)) {
+            status = attn__fail(error, ATTN_EFORMAT, "configuration: '%s' is missing or not in its range", fields[i].name);
+        }
+    }
+    json_decref(object);
+    return status == ATTN_OK ? attn__config_check(c, error) : status;
+}

@@ -1,0 +1,141 @@
+/* The word-sense model's inside, grouped by the file that defines it. Not installed. */
+#ifndef ATTN_MODEL_H
+#define ATTN_MODEL_H
+
+#include "attn/optim.h"
+#include "attn/random.h"
+#include "attn/word_sense.h"
+#include "core/core.h"
+#include "word_sense/names.h"
+
+/* One sense of one word. Senses of a word are numbered one after the other, the most frequent first. */
+typedef struct attn__sense {
+    const char *label;
+    int word;
+    int64_t count; /* training examples */
+} attn__sense;
+
+typedef struct attn__lemma {
+    int first, senses; /* its senses are first .. first + senses - 1 */
+} attn__lemma;
+
+/* One model of the ensemble, and how far it has been trained. */
+typedef struct attn__member {
+    uint64_t seed;
+    attn_params *params;
+    const attn_attention *layer;
+    int embedding, out, out_bias; /* parameters: (V,D), (H dv, S), (S) */
+    attn_optimizer *optimizer;    /* NULL unless training is under way */
+    int epochs;                   /* finished */
+    int64_t step;                 /* finished steps of the current epoch */
+    double loss;                  /* sum over the sentences of the current epoch */
+    bool finished;
+    double best_score; /* of the dev data, and the epoch that reached it; 0 = none */
+    int best_epoch;
+    float *best; /* parameters of that epoch, one after the other */
+} attn__member;
+
+struct attn_word_sense {
+    attn_allocator allocator;
+    attn__arena arena;
+    attn_word_sense_config config;
+    attn__names vocabulary; /* number n is row n + 1 of the embeddings; row 0 is the unknown word */
+    attn__names lemmas;     /* the ambiguous words */
+    attn__lemma *lemma;
+    attn__sense *sense;
+    int n_senses;
+    attn__member *member; /* config.seeds of them */
+    attn_tape *tape;
+    attn__arena scratch;  /* of one batch or prediction */
+    uint64_t fingerprint; /* of the training data; 0: not trained yet */
+    int epochs_planned;
+};
+
+/* ---- config.c ---- */
+
+/* Every number in its range? ATTN_EINVAL names the first that is not. */
+attn_status attn__config_check(const attn_word_sense_config *c, attn_error *error);
+/* As a JSON object, and back (every field must be there). The caller frees the text with free(). */
+char *attn__config_to_json(const attn_word_sense_config *c);
+attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error);
+
+/* ---- vocabulary.c ---- */
+
+/* Tables of words, lemmas and senses from the training data. */
+attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train, attn_error *error);
+/* Row of a token in the embedding table. */
+int32_t attn__token_row(const attn_word_sense *m, const char *token);
+/* Number of a sense of a word, -1 if unknown. */
+int attn__sense_find(const attn_word_sense *m, int word, const char *label, size_t size);
+/* Writes the token as the vocabulary knows it (ASCII digits as 0) into buffer; its size, at most `room`. */
+size_t attn__normalise(const char *token, char *buffer, size_t room);
+
+/* ---- encode.c: sentences as numbers, and batches of them ---- */
+
+/* A sentence cut to the window around its ambiguous word. */
+typedef struct attn__encoded {
+    const int32_t *ids;
+    int32_t length, target; /* target: place in ids */
+    int32_t begin;          /* of the window in the sentence */
+    int32_t word, sense;    /* lemma and sense number; -1 unknown */
+} attn__encoded;
+
+typedef struct attn__batch {
+    int64_t size, length;
+    int32_t *ids;        /* (B,L), padded with 0 */
+    uint8_t *keep;       /* (B,L), true = visible */
+    int32_t *start;      /* (B), place of the ambiguous word */
+    int32_t *query;      /* (B,1), its row */
+    int32_t *labels;     /* (B) */
+    uint8_t *candidates; /* (B,S) */
+} attn__batch;
+
+bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e);
+/* All examples of a corpus. ATTN_EUNKNOWN_WORD with place if `strict`, else unknown words and senses are left out. */
+attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, const attn_corpus *corpus, bool strict, attn__encoded **list,
+                                int64_t *count, attn_error *error);
+/* Puts n sentences side by side; false if out of memory. */
+bool attn__batch_make(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b);
+
+/* ---- model.c ---- */
+
+/* An independent seed for each use of the one that the user gave. */
+typedef enum attn__purpose { ATTN__FOR_INIT = 1, ATTN__FOR_DROPOUT, ATTN__FOR_WORDS, ATTN__FOR_ORDER, ATTN__FOR_VECTORS } attn__purpose;
+uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose);
+
+/* Parameters of a member in the given dtype. */
+attn_status attn__member_create(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error);
+void attn__member_free(const attn_word_sense *m, attn__member *member);
+/* Logits (B,S) of a batch; weights (B,H,1,L) through `weights` if it is not NULL. */
+attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b,
+                                 attn_tensor **weights);
+/* Loss of a batch: cross entropy of the logits with the log share of each sense in an epoch added. */
+attn_tensor *attn__member_loss(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b);
+/* Allocates tape and members of a model whose tables are filled. */
+attn_status attn__model_open(attn_word_sense *m, attn_error *error);
+attn_word_sense *attn__model_new(const attn_allocator *allocator);
+
+/* ---- predict.c ---- */
+
+/* Scores of one member alone. */
+attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
+                               attn_error *error);
+
+/* ---- corpus_vectors.c ---- */
+
+/* Word vectors from the training text, rows 1.. of the (V,D) table. */
+attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, float *table, attn_error *error);
+
+/* ---- plan.c: which sentences an epoch sees, in which batches ---- */
+
+typedef struct attn__plan {
+    const attn__encoded **list; /* sentences of the epoch in order */
+    int64_t count, batches;
+    int64_t *begin; /* batch i is list[begin[i]] .. list[begin[i + 1] - 1] */
+} attn__plan;
+
+/* The same seed and epoch give the same plan. Lives in the arena; false if out of memory. */
+bool attn__plan_epoch(const attn_word_sense *m, attn__arena *arena, uint64_t seed, int epoch, attn__encoded *data, int64_t count,
+                      attn__plan *plan);
+
+#endif
