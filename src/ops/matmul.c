@@ -1,7 +1,7 @@
 #include "ops/op.h"
 
 /* Rows and columns of the result that one tile computes: fixed, so that sums do not depend on threads. */
-#define TILE_ROWS    64
+#define TILE_ROWS    192
 #define TILE_COLUMNS 128
 
 /* A matrix inside a batch: element (i,j) of matrix b is data[b * step + i * row + j * column]. */
