@@ -238,7 +238,7 @@ static arrays random_arrays(sizes n, uint64_t seed)
         a.rows[r] = (int32_t)attn_random_below(seed, 3, (uint64_t)r, (uint64_t)n.tk + 1);
     }
     for (int64_t i = 0; i < n.b * n.tq * n.tk; i++) {
-        a.allow[i] = attn_random_below(seed, 4, (uint64_t)i, 3) > 0 ? (uint8_t)(1 + i % 255) : 0;
+        a.allow[i] = (uint8_t)(attn_random_below(seed, 4, (uint64_t)i, 3) > 0 ? 1 + i % 255 : 0); /* anything but 0 is true */
     }
     return a;
 }

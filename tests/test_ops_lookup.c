@@ -139,6 +139,32 @@ static void dropout_keeps_and_scales(void **state)
     check_dropout(ATTN_F32, 1e-12, 1000);
 }
 
+/* What is dropped is 0, also where it was infinite or no number; so is its gradient. */
+static void dropped_elements_are_0(void **state)
+{
+    (void)state;
+    const double bad[] = {NAN, INFINITY, -INFINITY, -1};
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        double x[200];
+        for (int i = 0; i < 200; i++) {
+            x[i] = bad[i % 4];
+        }
+        attn_tape *t = training_tape(3, 4);
+        attn_tensor *in = variable_of(t, dtype, ATTN_SHAPE(200), x), *out = attn_dropout(t, in, 0.5);
+        assert_int_equal(backward_from(t, out, x), ATTN_OK);
+        int dropped = 0;
+        for (int i = 0; i < 200; i++) {
+            double y = attn_tensor_get(out, i), g = attn_tensor_get_grad(in, i);
+            bool kept = isnan(x[i]) ? isnan(y) != 0 : y == 2 * x[i];
+            assert_true(kept || (y == 0 && g == 0));
+            assert_true(!kept || (isnan(x[i]) ? isnan(g) != 0 : g == 2 * x[i]));
+            dropped += !kept;
+        }
+        assert_true(dropped > 60 && dropped < 140);
+        attn_tape_free(t);
+    }
+}
+
 static void dropout_rests_outside_training(void **state)
 {
     (void)state;
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(gather_takes_a_row_of_each),
         cmocka_unit_test(rows_without_part_are_zeroed),
         cmocka_unit_test(dropout_keeps_and_scales),
+        cmocka_unit_test(dropped_elements_are_0),
         cmocka_unit_test(dropout_rests_outside_training),
         cmocka_unit_test(masks_are_a_function_of_seed_step_and_order),
         cmocka_unit_test(masks_come_again),

@@ -124,12 +124,14 @@ static void check_layer_norm(attn_dtype dtype, int64_t rows, int64_t d, double e
     double *y = random_values(rows * d, 5, 0, 0), *dx = random_values(rows * d, 5, 0, 0);
     double *dgamma = random_values(d, 5, 0, 0), *dbeta = random_values(d, 5, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
-        long double mean = 0, square = 0;
+        double m = 0, variance = 0;
         for (int64_t j = 0; j < d; j++) {
-            mean += x[r * d + j] / (long double)d;
-            square += (long double)x[r * d + j] * x[r * d + j] / (long double)d;
+            m += x[r * d + j] / (double)d;
         }
-        double sd = (double)sqrtl(square - mean * mean + epsilon), m = (double)mean;
+        for (int64_t j = 0; j < d; j++) {
+            variance += (x[r * d + j] - m) * (x[r * d + j] - m) / (double)d;
+        }
+        double sd = sqrt(variance + epsilon);
         for (int64_t i = 0; i < d; i++) {
             double normal = (x[r * d + i] - m) / sd;
             y[r * d + i] = gamma[i] * normal + beta[i];
