@@ -78,6 +78,31 @@ static void a_long_message_is_cut_and_stays_utf8(void **state)
     }
 }
 
+/* Texts from outside: one line, whole characters, not too long. */
+static void a_quoted_text_is_short_and_printable(void **state)
+{
+    (void)state;
+    char text[200];
+    assert_string_equal(ATTN__QUOTE(""), "");
+    assert_string_equal(ATTN__QUOTE("a \"b\" \xE8\x8B\xB9"), "a \"b\" \xE8\x8B\xB9");
+    assert_string_equal(ATTN__QUOTE("a\nb\x1B[1m\x7F\t"), "a?b?[1m??");
+    for (size_t shift = 0; shift < 4; shift++) {
+        memset(text, '.', shift);
+        for (size_t i = shift; i + 4 < sizeof text; i += 4) {
+            memcpy(text + i, "\xF0\x9F\x8D\x8E", 5);
+        }
+        const char *quoted = ATTN__QUOTE(text);
+        size_t length = strlen(quoted);
+        assert_true(length > ATTN__QUOTE_SIZE - 5 && length < ATTN__QUOTE_SIZE);
+        assert_string_equal(quoted + length - 3, "...");
+        assert_memory_equal(quoted, text, length - 3);
+        assert_int_equal(attn_utf8_fault(quoted, length), -1);
+    }
+    memset(text, 'x', sizeof text);
+    text[ATTN__QUOTE_SIZE - 4] = '\0';
+    assert_string_equal(ATTN__QUOTE(text), text); /* the longest that needs no "..." */
+}
+
 /* ---- shapes ---- */
 
 static void elements_are_counted_in_64_bits(void **state)
@@ -294,6 +319,7 @@ int main(void)
         cmocka_unit_test(every_status_has_a_name_and_a_sentence),
         cmocka_unit_test(a_failure_sets_status_and_message),
         cmocka_unit_test(a_long_message_is_cut_and_stays_utf8),
+        cmocka_unit_test(a_quoted_text_is_short_and_printable),
         cmocka_unit_test(elements_are_counted_in_64_bits),
         cmocka_unit_test(bad_shapes_have_no_count),
         cmocka_unit_test(an_empty_shape_with_dimensions_too_large_has_no_count),

@@ -19,6 +19,12 @@
 attn_status attn__fail(attn_error *error, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
 attn_status attn__vfail(attn_error *error, attn_status status, const char *format, va_list args) ATTN_PRINTF(3, 0);
 
+/* The beginning of a text from outside for a message, cut between characters, with '?' for control characters, so that a hostile name
+ * cannot break a message's one line; returns `quoted`. */
+#define ATTN__QUOTE_SIZE  72
+#define ATTN__QUOTE(text) attn__quote((text), (char[ATTN__QUOTE_SIZE]){0})
+const char *attn__quote(const char *text, char quoted[ATTN__QUOTE_SIZE]);
+
 /* ---- memory.c: checked sizes and the allocator value ---- */
 
 extern const attn_allocator attn__malloc; /* malloc and free */

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "core/core.h"
 
@@ -66,4 +67,18 @@ attn_status attn__fail(attn_error *error, attn_status status, const char *format
     attn__vfail(error, status, format, args);
     va_end(args);
     return status;
+}
+
+const char *attn__quote(const char *text, char quoted[ATTN__QUOTE_SIZE])
+{
+    const size_t most = ATTN__QUOTE_SIZE - sizeof "...";
+    size_t size = strlen(text), n = size < most ? size : most;
+    while (n < size && n > 0 && ((unsigned char)text[n] & 0xC0U) == 0x80) {
+        n--; /* not inside a character */
+    }
+    for (size_t i = 0; i < n; i++) {
+        quoted[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
+    }
+    memcpy(quoted + n, n < size ? "..." : "", n < size ? sizeof "..." : 1);
+    return quoted;
 }

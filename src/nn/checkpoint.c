@@ -147,7 +147,7 @@ static int find(const attn_safetensors *f, const attn_params *p, const attn_opti
 static void compare_tensor(differences *d, const attn_safetensors *f, const attn_params *p, const attn_optimizer *o, int slot, int id)
 {
     const char *prefix = slot < 0 ? "" : STATE, *middle = slot < 0 ? "" : attn_optimizer_slot_name(o, slot), *dot = slot < 0 ? "" : ".";
-    const char *name = ATTN__PRINTABLE(attn_params_name(p, id));
+    const char *name = ATTN__QUOTE(attn_params_name(p, id));
     attn_shape shape = attn_params_shape(p, id);
     attn_dtype dtype = attn_params_dtype(p);
     int i = find(f, p, o, slot, id);
@@ -200,11 +200,11 @@ static bool compare_optimizer(differences *d, const attn_safetensors *f, const a
 {
     const char *name = attn_safetensors_text(f, OPTIMIZER), *count = attn_safetensors_text(f, STEPS);
     if (name == NULL || strcmp(name, attn_optimizer_name(o)) != 0) {
-        differ(d, "the optimizer is '%s' in the file, '%s' here", name != NULL ? ATTN__PRINTABLE(name) : "", attn_optimizer_name(o));
+        differ(d, "the optimizer is '%s' in the file, '%s' here", name != NULL ? ATTN__QUOTE(name) : "", attn_optimizer_name(o));
         return false;
     }
     if (count == NULL || !read_count(count, steps)) {
-        differ(d, "'" STEPS "' is '%s' in the file, a count was expected", count != NULL ? ATTN__PRINTABLE(count) : "");
+        differ(d, "'" STEPS "' is '%s' in the file, a count was expected", count != NULL ? ATTN__QUOTE(count) : "");
     }
     return true;
 }
@@ -227,7 +227,7 @@ attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn
     if (status != ATTN_OK) {
         return status;
     }
-    const char *file = ATTN__PRINTABLE(f->name);
+    const char *file = ATTN__QUOTE(f->name);
     differences d = {.room = ATTN_MESSAGE_SIZE - strlen(file) - strlen(" does not fit the model: ")};
     int64_t steps = 0;
     bool same_kind = o != NULL && compare_optimizer(&d, f, o, &steps);
@@ -239,7 +239,7 @@ attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn
     for (int i = 0; i < attn_safetensors_count(f); i++) {
         attn_file_tensor x = attn_safetensors_get(f, i);
         if (!is_expected(p, same_kind ? o : NULL, x.name)) {
-            differ(&d, "'%s' %s is in the file only", ATTN__PRINTABLE(x.name), ATTN__TEXT(x.shape));
+            differ(&d, "'%s' %s is in the file only", ATTN__QUOTE(x.name), ATTN__TEXT(x.shape));
         }
     }
     status = report(&d, file, error);

@@ -33,13 +33,6 @@ struct attn_safetensors {
     int texts;
 };
 
-/* Room for a text of a file inside a message. */
-#define ATTN__PRINTABLE_SIZE 72
-
-/* The beginning of `text` without control characters, so that a hostile name cannot break a message's one line; returns `shown`. */
-const char *attn__printable(const char *text, char shown[ATTN__PRINTABLE_SIZE]);
-#define ATTN__PRINTABLE(text) attn__printable((text), (char[ATTN__PRINTABLE_SIZE]){0})
-
 /* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. */
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size);
 

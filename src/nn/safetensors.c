@@ -3,21 +3,6 @@
 
 #include "nn/nn.h"
 
-const char *attn__printable(const char *text, char shown[ATTN__PRINTABLE_SIZE])
-{
-    const size_t most = ATTN__PRINTABLE_SIZE - sizeof "...";
-    size_t size = strlen(text), n = size < most ? size : most;
-    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-        n--; /* do not cut a character */
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        shown[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
-    }
-    memcpy(shown + n, n < size ? "..." : "", n < size ? sizeof "..." : 1);
-    return shown;
-}
-
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size)
 {
     const uint16_t probe = 1;

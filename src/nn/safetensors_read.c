@@ -75,7 +75,7 @@ static attn_status parse_header(const reader *r, json_t **json)
     if (json_error_code(&why) == json_error_out_of_memory || why.text[0] == '\0') {
         return out_of_memory(r);
     }
-    return fail(r, ATTN_EFORMAT, "header, byte %d: %s", why.position, ATTN__PRINTABLE(why.text));
+    return fail(r, ATTN_EFORMAT, "header, byte %d: %s", why.position, ATTN__QUOTE(why.text));
 }
 
 static attn_status read_texts(reader *r, json_t *metadata)
@@ -95,7 +95,7 @@ static attn_status read_texts(reader *r, json_t *metadata)
         const char *key = json_object_iter_key(i);
         json_t *value = json_object_iter_value(i);
         if (!json_is_string(value)) {
-            return fail(r, ATTN_EFORMAT, ATTN__METADATA " '%s' is not a string", ATTN__PRINTABLE(key));
+            return fail(r, ATTN_EFORMAT, ATTN__METADATA " '%s' is not a string", ATTN__QUOTE(key));
         }
         attn_file_text text = {attn__arena_copy(&f->arena, key, strlen(key) + 1),
                                attn__arena_copy(&f->arena, json_string_value(value), json_string_length(value) + 1)};
@@ -109,7 +109,7 @@ static attn_status read_texts(reader *r, json_t *metadata)
 
 static attn_status fail_tensor(const reader *r, const char *name, const char *what)
 {
-    return fail(r, ATTN_EFORMAT, "tensor '%s': %s", ATTN__PRINTABLE(name), what);
+    return fail(r, ATTN_EFORMAT, "tensor '%s': %s", ATTN__QUOTE(name), what);
 }
 
 static attn_status read_dtype(const reader *r, const char *name, const json_t *value, attn_dtype *dtype)
@@ -126,10 +126,10 @@ static attn_status read_dtype(const reader *r, const char *name, const json_t *v
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(text, others[i]) == 0) {
-            return fail(r, ATTN_EFORMAT, "tensor '%s' holds %s, only F32 and F64 can be read", ATTN__PRINTABLE(name), text);
+            return fail(r, ATTN_EFORMAT, "tensor '%s' holds %s, only F32 and F64 can be read", ATTN__QUOTE(name), text);
         }
     }
-    return fail(r, ATTN_EFORMAT, "tensor '%s': unknown dtype '%s'", ATTN__PRINTABLE(name), ATTN__PRINTABLE(text));
+    return fail(r, ATTN_EFORMAT, "tensor '%s': unknown dtype '%s'", ATTN__QUOTE(name), ATTN__QUOTE(text));
 }
 
 /* An array of `least` to `most` integers that are not negative; returns how many, or -1. */
@@ -168,15 +168,15 @@ static attn_status read_entry(reader *r, const char *name, const json_t *value, 
         return fail_tensor(r, name, "data_offsets are not two rising integers from 0 to 2^63 - 1");
     }
     if ((uint64_t)offsets[1] > r->data_size) {
-        return fail(r, ATTN_EFORMAT, "truncated: tensor '%s' ends at byte %lld of the data, which has %zu", ATTN__PRINTABLE(name),
+        return fail(r, ATTN_EFORMAT, "truncated: tensor '%s' ends at byte %lld of the data, which has %zu", ATTN__QUOTE(name),
                     (long long)offsets[1], r->data_size);
     }
     int64_t count = attn_shape_count(*shape);
     size_t bytes;
     if (count < 0 || (uint64_t)count > SIZE_MAX || !attn__size_mul((size_t)count, attn_dtype_size(e->tensor.dtype), &bytes) ||
         bytes != (size_t)(offsets[1] - offsets[0])) {
-        return fail(r, ATTN_EFORMAT, "tensor '%s': shape %s of %s does not fill bytes %lld to %lld", ATTN__PRINTABLE(name),
-                    ATTN__TEXT(*shape), attn_dtype_name(e->tensor.dtype), (long long)offsets[0], (long long)offsets[1]);
+        return fail(r, ATTN_EFORMAT, "tensor '%s': shape %s of %s does not fill bytes %lld to %lld", ATTN__QUOTE(name), ATTN__TEXT(*shape),
+                    attn_dtype_name(e->tensor.dtype), (long long)offsets[0], (long long)offsets[1]);
     }
     e->begin = (size_t)offsets[0];
     e->end = (size_t)offsets[1];
@@ -226,7 +226,7 @@ static attn_status check_layout(const reader *r)
     for (int i = 0; i < r->f->tensors; i++) {
         const entry *e = &r->entry[i];
         if (e->begin != covered) {
-            return fail(r, ATTN_EFORMAT, "tensor '%s' begins at byte %zu of the data, %s", ATTN__PRINTABLE(e->tensor.name), e->begin,
+            return fail(r, ATTN_EFORMAT, "tensor '%s' begins at byte %zu of the data, %s", ATTN__QUOTE(e->tensor.name), e->begin,
                         e->begin < covered ? "inside another tensor" : "after a hole");
         }
         covered = e->end;

@@ -109,7 +109,7 @@ typedef struct content {
 
 static attn_status refuse(const content *c, const char *what, const char *name, const char *why)
 {
-    return attn__fail(c->error, ATTN_EINVAL, "%s: %s '%s' %s", c->path, what, ATTN__PRINTABLE(name), why);
+    return attn__fail(c->error, ATTN_EINVAL, "%s: %s '%s' %s", c->path, what, ATTN__QUOTE(name), why);
 }
 
 static attn_status out_of_memory(const content *c)
@@ -254,7 +254,7 @@ static attn_status write_content(const content *c, const text *header, size_t da
         attn__copy_little_endian(at, x->data, count, width);
         at += count * width;
     }
-    attn_status status = attn__write_file(c->path, allocator, bytes, size, c->error);
+    attn_status status = attn_file_write(c->path, bytes, size, allocator, c->error);
     attn__free(allocator, bytes);
     return status;
 }

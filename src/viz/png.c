@@ -94,7 +94,7 @@ attn_status attn_png_write(const char *path, const attn_image *image, attn_error
     const attn_allocator *allocator = image->allocator.alloc != NULL ? &image->allocator : NULL; /* a picture made by the caller */
     attn_status status = attn_png_encode(image, &bytes, &size, allocator, error);
     if (status == ATTN_OK) {
-        status = attn__write_file(path, allocator, bytes, size, error);
+        status = attn_file_write(path, bytes, size, allocator, error);
         attn__free(allocator, bytes);
     }
     return status;

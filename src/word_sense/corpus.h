@@ -53,9 +53,6 @@ attn_status attn__read_target(const attn__lines *lines, const char *field, attn_
 bool attn__decimal(const char *text, int64_t *value);
 /* What is wrong with a label, NULL if nothing: it may hold spaces, and be several joined by ';', none of them empty. */
 const char *attn__label_fault(const char *label);
-/* Up to about 40 bytes of a text for a message, cut between characters, with '?' for control characters. */
-#define ATTN__QUOTE(text) attn__quote((text), (char[48]){0})
-const char *attn__quote(const char *text, char quoted[48]);
 
 /* ---- corpus.c, corpus_tsv.c, corpus_folder.c ---- */
 

@@ -195,16 +195,3 @@ const char *attn__label_fault(const char *label)
         }
     }
 }
-
-const char *attn__quote(const char *text, char quoted[48])
-{
-    size_t size = strlen(text), n = size < 40 ? size : 40;
-    while (n < size && ((unsigned char)text[n] & 0xC0) == 0x80) {
-        n--; /* not inside a character */
-    }
-    for (size_t i = 0; i < n; i++) {
-        quoted[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
-    }
-    memcpy(quoted + n, n < size ? "..." : "", n < size ? 4 : 1);
-    return quoted;
-}
