@@ -39,6 +39,12 @@ void attn__free(const attn_allocator *allocator, void *ptr);
 /* Copies of strings and bytes. */
 char *attn__strdup(const attn_allocator *allocator, const char *text);
 
+/* ---- number.c ---- */
+
+/* A decimal number with nothing around it, or "nan", "inf" (any case); the point is a point in every locale. False if it is none, or if no
+ * double can hold it. */
+bool attn__parse_double(const char *text, size_t size, double *value);
+
 /* ---- arena.c: chunks of memory that are given back together ---- */
 
 #define ATTN__ALIGN 64

@@ -1,0 +1,12 @@
+/* Reading JSON. Not installed. */
+#ifndef ATTN_JSON_H
+#define ATTN_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* json_loadb without repeated keys, in which the program's locale does not matter. NULL: `why` says what and where; its text is empty if
+ * memory is out. */
+json_t *attn__json_load(const char *bytes, size_t size, size_t flags, json_error_t *why);
+
+#endif
