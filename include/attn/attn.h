@@ -8,6 +8,7 @@
 #include "attn/file.h"
 #include "attn/gradcheck.h"
 #include "attn/heatmap.h"
+#include "attn/matrix.h"
 #include "attn/ops.h"
 #include "attn/optim.h"
 #include "attn/params.h"

@@ -1,0 +1,65 @@
+/* Matrices from files and to files: attention weights that come from anywhere, and our own for others to go on with. */
+#ifndef ATTN_MATRIX_H
+#define ATTN_MATRIX_H
+
+#include <stdint.h>
+
+#include "attn/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A matrix. Filled by attn_matrix_read and attn_matrix_parse, then freed with attn_matrix_free; a caller may also fill in one of his own.
+ */
+typedef struct attn_matrix {
+    int64_t rows, columns;            /* both > 0 */
+    double *values;                   /* rows x columns, row-major; NaN: not a value */
+    const char *const *row_labels;    /* UTF-8; NULL: none */
+    const char *const *column_labels; /* UTF-8; NULL: none */
+    attn_allocator allocator;
+} attn_matrix;
+
+/** Reads a matrix from a file or from standard input ("-"). The extension names the format; other names and "-" are recognised by their
+ * content.
+ *  - .npy, versions 1.0, 2.0 and 3.0: one array of one dimension (a row) or two, in C or Fortran order, of floats (16, 32, 64 bits),
+ *    integers or bool, of either byte order. Objects, structures and what else NumPy can store are refused by name.
+ *  - .tsv: numbers between tabs, a line a row; an empty cell and "nan" are NaN; empty lines are skipped. The first line holds column labels
+ *    if one of its cells, other than the first, is neither number nor empty. The first column holds row labels if its cell in the first row
+ * of numbers is no number, or if the column labels begin with an empty cell.
+ *  - .json: an array of rows, which are arrays of numbers or null (NaN); or an object of such "values" and, if wanted, "rows" and
+ * "columns", arrays of labels.
+ * @return ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text); ATTN_ESHAPE (labels that do not fit); ATTN_ENOMEM.
+ * On failure `m` is empty. */
+ATTN_API ATTN_NODISCARD attn_status attn_matrix_read(const char *path, attn_matrix *m, const attn_allocator *allocator, attn_error *error);
+
+/** The same from memory, recognised by its content; `name` stands for the file in messages. */
+ATTN_API ATTN_NODISCARD attn_status attn_matrix_parse(const void *bytes, size_t size, const char *name, attn_matrix *m,
+                                                      const attn_allocator *allocator, attn_error *error);
+
+/** Frees what the matrix holds and leaves it empty; an empty one is fine. */
+ATTN_API void attn_matrix_free(attn_matrix *m);
+
+/** Writes the values (not the labels) as .npy, version 1.0: float64, little-endian, C order. Atomic: temporary file in the same folder,
+ * flushed, synced, renamed; "-" is standard output.
+ * @return ATTN_EINVAL (an empty matrix), ATTN_EIO with path and reason, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_matrix_write_npy(const char *path, const attn_matrix *m, const attn_allocator *allocator,
+                                                          attn_error *error);
+
+/** Labels of one axis. */
+typedef struct attn_labels {
+    int64_t count;
+    const char *const *text; /* UTF-8 */
+    attn_allocator allocator;
+} attn_labels;
+
+/** Reads labels from a text file or standard input ("-"), one a line; an empty line is an empty label.
+ * @return ATTN_EIO, ATTN_EFORMAT (broken UTF-8, a zero byte, no label), ATTN_ENOMEM. On failure `labels` is empty. */
+ATTN_API ATTN_NODISCARD attn_status attn_labels_read(const char *path, attn_labels *labels, const attn_allocator *allocator,
+                                                     attn_error *error);
+ATTN_API void attn_labels_free(attn_labels *labels);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

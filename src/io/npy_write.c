@@ -1,0 +1,52 @@
+/* Writing .npy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "io/io.h"
+
+enum { PREFIX = 10, HEADER_ROOM = 192, ALIGN = 64 };
+
+/* Magic, version 1.0, length, dictionary with its keys in order, spaces up to a multiple of 64 with the line end; returns the size. */
+static size_t write_header(unsigned char header[HEADER_ROOM], long long rows, long long columns)
+{
+    char dictionary[HEADER_ROOM - ALIGN];
+    int n = snprintf(dictionary, sizeof dictionary, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, %lld), }", rows, columns);
+    size_t used = (size_t)n, size = (PREFIX + used + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    memset(header, ' ', size);
+    memcpy(header, ATTN__NPY_MAGIC "\x01", ATTN__NPY_MAGIC_SIZE + 1);
+    header[7] = 0;
+    header[8] = (unsigned char)(size - PREFIX);
+    header[9] = 0;
+    memcpy(header + PREFIX, dictionary, used);
+    header[size - 1] = '\n';
+    return size;
+}
+
+attn_status attn_matrix_write_npy(const char *path, const attn_matrix *m, const attn_allocator *allocator, attn_error *error)
+{
+    unsigned char header[HEADER_ROOM];
+    size_t count, bytes;
+    if (m->rows < 1 || m->columns < 1 || m->values == NULL) {
+        return attn__fail(error, ATTN_EINVAL, "%s: an empty matrix (%lld x %lld) is not written", path, (long long)m->rows,
+                          (long long)m->columns);
+    }
+    size_t begin = write_header(header, (long long)m->rows, (long long)m->columns);
+    bool fits =
+        attn__size_mul((size_t)m->rows, (size_t)m->columns, &count) && attn__size_mul(count, 8, &bytes) && bytes <= SIZE_MAX - begin;
+    unsigned char *file = fits ? attn__calloc(allocator, begin + bytes, 1) : NULL;
+    if (file == NULL) {
+        return attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
+    }
+    memcpy(file, header, begin);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &m->values[i], sizeof bits);
+        for (size_t k = 0; k < sizeof bits; k++) {
+            file[begin + 8 * i + k] = (unsigned char)(bits >> (8 * k));
+        }
+    }
+    attn_status status = attn_file_write(path, file, begin + bytes, allocator, error);
+    attn__free(allocator, file);
+    return status;
+}
