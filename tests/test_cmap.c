@@ -52,6 +52,7 @@ static void values_outside_are_clipped(void **state)
     color_is("blues", -7, 0xf8, 0xfa, 0xfd);
     color_is("blues", -INFINITY, 0xf8, 0xfa, 0xfd);
     color_is("blues", 1.0001, 0x12, 0x27, 0x4f);
+    color_is("blues", 254.6 / 255, 0x12, 0x27, 0x4f); /* the nearest of 256 colours */
     color_is("blues", INFINITY, 0x12, 0x27, 0x4f);
     uint8_t rgb[3] = {1, 2, 3};
     attn_cmap_color(99, 0.5, rgb);

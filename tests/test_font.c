@@ -183,6 +183,14 @@ static void only_known_character_tables_are_read(void **state)
     assert_int_equal(attn__sfnt_find(&f, 0x82f9), 0);
     int glyph = attn__sfnt_find(&f, 'A'), tables = cmap[2] * 256 + cmap[3];
     assert_true(tables >= 2);
+    for (int i = 0; i + 1 < tables; i++) { /* whatever their order, the table of all planes is chosen */
+        uint8_t entry[8];
+        assert_true(attn__sfnt_find(&f, 0x1d538) > 0);
+        memcpy(entry, cmap + 4 + 8 * i, 8);
+        memmove(cmap + 4 + 8 * i, cmap + 12 + 8 * i, 8);
+        memcpy(cmap + 12 + 8 * i, entry, 8);
+        assert_null(attn__sfnt_open(&f, font, size, 0));
+    }
     for (int i = 0; i < tables; i++) { /* one after the other becomes unknown */
         uint8_t *entry = cmap + 4 + 8 * i;
         uint8_t *sub = cmap + ((size_t)entry[4] << 24 | (size_t)entry[5] << 16 | (size_t)entry[6] << 8 | entry[7]);

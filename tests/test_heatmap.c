@@ -325,6 +325,21 @@ static void cells_make_room_for_column_labels(void **state)
     attn_image_free(&d.image);
 }
 
+static void row_labels_make_room_for_themselves(void **state)
+{
+    (void)state;
+    double w[16];
+    attn_heatmap_panel p = square(4, w);
+    drawing plain = draw((attn_heatmap_config){0}, p);
+    const char *const words[] = {"incomprehensible", "new", "phone", "a"};
+    p.row_labels = words;
+    drawing d = draw((attn_heatmap_config){0}, p);
+    assert_in_range(d.at.panel[0].x, plain.at.panel[0].x + 100, plain.at.panel[0].x + 160);
+    assert_int_equal(d.at.panel[0].y, plain.at.panel[0].y);
+    attn_image_free(&plain.image);
+    attn_image_free(&d.image);
+}
+
 static void panels_share_one_scale(void **state)
 {
     (void)state;
@@ -370,6 +385,7 @@ int main(void)
         cmocka_unit_test(sixty_labels_are_all_drawn),
         cmocka_unit_test(thinned_labels_are_announced),
         cmocka_unit_test(cells_make_room_for_column_labels),
+        cmocka_unit_test(row_labels_make_room_for_themselves),
         cmocka_unit_test(panels_share_one_scale),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),
     };

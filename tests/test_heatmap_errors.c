@@ -95,11 +95,12 @@ static void a_font_that_is_not_there_is_an_error(void **state)
     refused(c, ATTN_EIO, "no/such/font.ttf: ");
 }
 
-/* Fails every allocation of more than a megabyte: a picture that is accepted then ends with ATTN_ENOMEM instead of taking the memory. */
+/* Fails every allocation of more than a hundred megabytes: a picture that is accepted then ends with ATTN_ENOMEM instead of taking the
+ * memory. */
 static void *small_only(void *ctx, size_t size)
 {
     (void)ctx;
-    return size > (size_t)200 << 20 ? NULL : malloc(size);
+    return size > (size_t)100 << 20 ? NULL : malloc(size);
 }
 
 static void give_back(void *ctx, void *ptr)
@@ -139,28 +140,31 @@ static void too_large_a_picture_is_refused_with_advice(void **state)
 static void a_matrix_beyond_all_cells_is_refused(void **state)
 {
     (void)state;
-    enum { N = 1 << 20 };
-    double *w = calloc(N, sizeof *w);
+    enum { N = 700 };
+    double *w = calloc((size_t)N * N, sizeof *w);
     assert_non_null(w);
-    attn_heatmap_panel panels[64];
-    for (int i = 0; i < 64; i++) {
-        panels[i] = (attn_heatmap_panel){.rows = N, .columns = 1, .values = w};
-    }
-    attn_heatmap_config c = with(panels);
-    c.n_panels = 2;
-    c.cell = 100000; /* 2 x 10^11 pixels high: far beyond an int */
+    attn_heatmap_panel p = {.rows = N, .columns = N, .values = w};
+    attn_heatmap_config c = with(&p);
+    c.scale = 16;
     refused(c, ATTN_ESHAPE, "not even cells of 1 pixel would do");
+    c.cell = 100000; /* 10^9 pixels a side: their number does not fit 64 bits as bytes */
+    refused(c, ATTN_ESHAPE, "not even cells of 1 pixel would do");
+    p.rows = 65537;
+    refused(c, ATTN_ESHAPE, "panel 1 has 65537 x 700 cells; at most 65536 a side can be drawn");
     free(w);
 }
 
-/* Fails allocation 1, 2, ...; a label is missing from the machine's fonts or not, as may be. */
+/* Fails allocation 1, 2, ...; the first picture that is drawn is whole. Large letters, so that drawing them needs memory too. */
 static void without_memory(const char *font)
 {
-    const char *const words[] = {"苹果", "phone"};
+    const char *const words[] = {"苹果", "a phone"};
     attn_heatmap_panel p = square;
     p.row_labels = p.column_labels = words;
     attn_heatmap_config config = with(&p);
     config.font = font;
+    config.scale = 6;
+    attn_image whole;
+    assert_int_equal(attn_heatmap_draw(&config, &whole, NULL, NULL, NULL), ATTN_OK);
     attn_status status = ATTN_ENOMEM;
     long k = 0;
     while (status == ATTN_ENOMEM) {
@@ -172,12 +176,15 @@ static void without_memory(const char *font)
         if (status == ATTN_ENOMEM) {
             assert_null(image.rgb);
             assert_contains(error.message, "out of memory");
+        } else {
+            assert_memory_equal(image.rgb, whole.rgb, 3 * (size_t)whole.width * (size_t)whole.height);
         }
         attn_image_free(&image);
         assert_int_equal(c.live, 0);
     }
     assert_int_equal(status, ATTN_OK);
     assert_true(k > 3);
+    attn_image_free(&whole);
 }
 
 static void drawing_without_memory_fails_cleanly(void **state)

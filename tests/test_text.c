@@ -273,6 +273,61 @@ static void turned_text_is_the_level_one_turned(void **state)
     desk_close(&d);
 }
 
+/* A bracket among stacked characters lies on its side: right becomes down, down becomes left. */
+static void stacked_brackets_are_turned_to_the_right(void **state)
+{
+    (void)state;
+    static const uint8_t black[3] = {0};
+    desk d;
+    desk_open(&d, LATIN, CHINESE);
+    attn__text t = text_of(&d, "《", 24, 0);
+    assert_true(t.stacked);
+    attn_image level = blank(100, 100), stacked = blank(100, 100);
+    attn__text_draw(&d.fonts, &level, &t, false, 50, 50, black);
+    attn__text_draw(&d.fonts, &stacked, &t, true, 50, 50, black);
+    int w = t.flat.x1 - t.flat.x0, h = t.flat.y1 - t.flat.y0;
+    assert_int_equal(t.tall.x1 - t.tall.x0, h);
+    assert_int_equal(t.tall.y1 - t.tall.y0, w);
+    assert_in_range(t.tall.x1 + t.tall.x0 + 2, 0, 4); /* centred */
+    for (int v = 0; v < h; v++) {
+        for (int u = 0; u < w; u++) {
+            assert_int_equal(pixel_at(&level, 50 + t.flat.x0 + u, 50 + t.flat.y0 + v)[0],
+                             pixel_at(&stacked, 50 + t.tall.x1 - 1 - v, 50 + t.tall.y0 + u)[0]);
+        }
+    }
+    attn_image_free(&level);
+    attn_image_free(&stacked);
+    desk_close(&d);
+}
+
+/* Glyphs are drawn once and kept: what was drawn before makes no difference. */
+static void kept_glyphs_are_the_right_ones(void **state)
+{
+    (void)state;
+    static const uint8_t black[3] = {0};
+    desk d, fresh;
+    desk_open(&d, LATIN, NULL);
+    for (int size = 11; size < 24; size++) {
+        for (int32_t code = ' '; code < '~'; code++) {
+            const char string[5] = {(char)code, 'i', (char)(code + 1), 'l', '\0'};
+            attn__text t = text_of(&d, string, size, 0);
+            attn_image kept = blank(120, 60);
+            attn__text_draw(&d.fonts, &kept, &t, false, 20, 40, black);
+            if (code % 7 == 0) {
+                attn_image again = blank(120, 60);
+                desk_open(&fresh, LATIN, NULL);
+                t = text_of(&fresh, string, size, 0);
+                attn__text_draw(&fresh.fonts, &again, &t, false, 20, 40, black);
+                assert_memory_equal(kept.rgb, again.rgb, 3 * 120 * 60);
+                desk_close(&fresh);
+                attn_image_free(&again);
+            }
+            attn_image_free(&kept);
+        }
+    }
+    desk_close(&d);
+}
+
 static uint64_t picture_of(int32_t code, bool box)
 {
     enum { SIZE = 24 };
@@ -307,6 +362,52 @@ static void built_in_pictures_differ_from_each_other(void **state)
     }
 }
 
+/* All ink lies in the box that is announced: a larger box shows no more. */
+static void built_in_ink_is_whole(void **state)
+{
+    (void)state;
+    static uint8_t coverage[100 * 100];
+    for (int32_t code = '!'; code <= '~'; code++) {
+        int sum[2] = {0, 0};
+        attn__box boxes[2] = {attn__builtin_ink(code, 23), {-10, -40, 40, 20}};
+        for (int i = 0; i < 2; i++) {
+            attn__builtin_render(code, 23, boxes[i], coverage);
+            int n = (boxes[i].x1 - boxes[i].x0) * (boxes[i].y1 - boxes[i].y0);
+            for (int k = 0; k < n; k++) {
+                sum[i] += coverage[k];
+            }
+        }
+        assert_int_equal(sum[0], sum[1]);
+    }
+}
+
+/* Digits of a code point stand in reading order: changing one changes the picture there only. */
+static void hex_digits_stand_in_their_places(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t zero, one;
+        int column, row, columns;
+    } places[] = {{0, 0x1000, 0, 0, 2},         {0, 0x100, 1, 0, 2},         {0, 0x10, 0, 1, 2},          {0, 1, 1, 1, 2},
+                  {0x10000, 0x110000, 0, 0, 3}, {0x10000, 0x11000, 2, 0, 3}, {0x10000, 0x10100, 0, 1, 3}, {0x10000, 0x10001, 2, 1, 3}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        uint8_t zero[32 * 32], one[32 * 32];
+        attn__box ink = attn__hexbox_ink(places[i].zero, 14);
+        int width = ink.x1 - ink.x0, changed = 0;
+        attn__hexbox_render(places[i].zero, 14, ink, zero);
+        attn__hexbox_render(places[i].one, 14, ink, one);
+        for (int k = 0; k < width * (ink.y1 - ink.y0); k++) {
+            if (zero[k] != one[k]) {
+                changed++;
+                assert_int_equal((k % width - 2) / 4, places[i].column);
+                assert_int_equal((k / width - 2) / 6, places[i].row);
+            }
+        }
+        assert_true(changed > 3);
+        assert_int_equal(width, 4 * places[i].columns + 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +420,10 @@ int main(void)
         cmocka_unit_test(the_first_font_that_has_it_draws),
         cmocka_unit_test(chinese_labels_are_stacked_and_others_turned),
         cmocka_unit_test(turned_text_is_the_level_one_turned),
+        cmocka_unit_test(stacked_brackets_are_turned_to_the_right),
+        cmocka_unit_test(kept_glyphs_are_the_right_ones),
+        cmocka_unit_test(built_in_ink_is_whole),
+        cmocka_unit_test(hex_digits_stand_in_their_places),
         cmocka_unit_test(built_in_pictures_differ_from_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,12 @@ static int channel(const char *colors, int color, int c)
     return 16 * nibble(p[0]) + nibble(p[1]);
 }
 
+int attn__cmap_step(double v)
+{
+    v = v > 0 ? (v < 1 ? v : 1) : 0;
+    return (int)(v * (ATTN__STEPS - 1) + 0.5);
+}
+
 void attn_cmap_color(int cmap, double v, uint8_t rgb[3])
 {
     if (attn_cmap_name(cmap) == NULL) {
@@ -66,11 +72,9 @@ void attn_cmap_color(int cmap, double v, uint8_t rgb[3])
     }
     const char *colors = maps[cmap].colors;
     int last = (int)(strlen(colors) / 6) - 1;
-    v = v > 0 ? (v < 1 ? v : 1) : 0;
-    int step = (int)(v * 255 + 0.5); /* a map has 256 colours, the ones that are tested */
-    int left = step * last / 255;
+    int span = ATTN__STEPS - 1, at = attn__cmap_step(v) * last, left = at / span;
     left = left == last ? last - 1 : left;
-    double mix = (double)(step * last - left * 255) / 255;
+    double mix = (double)(at - left * span) / span;
     for (int c = 0; c < 3; c++) {
         int a = channel(colors, left, c), b = channel(colors, left + 1, c);
         rgb[c] = (uint8_t)lround(a + (b - a) * mix);

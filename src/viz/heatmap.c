@@ -8,7 +8,8 @@
 
 enum { LABEL_SIZE = 14, TITLE_SIZE = 20, PANEL_TITLE_SIZE = 16, NUMBER_SIZE = 15, NUMBER_SIZE_TIGHT = 12 };
 
-#define LABEL_EMS 12 /* longer labels are shortened */
+#define MAX_SIDE  65536 /* rows or columns */
+#define LABEL_EMS 12    /* longer labels are shortened */
 #define TITLE_EMS 60
 
 /* What one call works on. */
@@ -38,6 +39,10 @@ static attn_status check_panels(const attn_heatmap_config *c, attn_error *error)
         if (p->rows < 1 || p->columns < 1 || p->values == NULL) {
             return attn__fail(error, ATTN_EINVAL, "heatmap: panel %d is empty (%d x %d)", i + 1, p->rows, p->columns);
         }
+        if (p->rows > MAX_SIDE || p->columns > MAX_SIDE) {
+            return attn__fail(error, ATTN_ESHAPE, "heatmap: panel %d has %d x %d cells; at most %d a side can be drawn", i + 1, p->rows,
+                              p->columns, MAX_SIDE);
+        }
     }
     return ATTN_OK;
 }
@@ -47,13 +52,15 @@ static attn_status check(const attn_heatmap_config *c, attn__plot *plot, attn_er
     const char *cmap = c->cmap != NULL ? c->cmap : "blues";
     bool usual = c->vmin == 0 && c->vmax == 0;
     *plot = (attn__plot){.n_panels = c->n_panels, .vmin = c->vmin, .vmax = usual ? 1 : c->vmax, .annotate = c->annotate};
-    plot->cmap = attn_cmap_find(cmap);
     plot->digits = c->digits == 0 ? 2 : c->digits < 0 ? 0 : c->digits;
     plot->cell = c->cell;
     plot->scale = c->scale == 0 ? 1 : c->scale;
     plot->label_size = LABEL_SIZE * plot->scale;
-    if (plot->cmap < 0) {
+    if (attn_cmap_find(cmap) < 0) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: no colour map is called \"%.60s\"", cmap);
+    }
+    for (int i = 0; i < ATTN__STEPS; i++) {
+        attn_cmap_color(attn_cmap_find(cmap), (double)i / (ATTN__STEPS - 1), plot->color[i]);
     }
     if (!(plot->vmin < plot->vmax) || !isfinite(plot->vmax - plot->vmin)) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: the colour range must rise: vmin < vmax");

@@ -41,8 +41,7 @@ static void draw_cell(const attn__plot *plot, const attn__plan *plan, attn__font
         attn__hatch(canvas, cell, plot->scale);
         return;
     }
-    uint8_t rgb[3];
-    attn_cmap_color(plot->cmap, (p->values[index] - plot->vmin) / (plot->vmax - plot->vmin), rgb);
+    const uint8_t *rgb = plot->color[attn__cmap_step((p->values[index] - plot->vmin) / (plot->vmax - plot->vmin))];
     attn__fill(canvas, cell, rgb);
     if (l->numbers) {
         draw_number(plot, plan, fonts, canvas, cell, p->values[index], rgb);
@@ -98,10 +97,8 @@ static void draw_triangle(attn_image *canvas, int middle, int half, int y, int s
 }
 
 /* A triangle on the end of the bar: values go on beyond it. `step` is -1 upwards, 1 downwards. */
-static void draw_point(const attn__plot *plot, const attn__plan *plan, attn_image *canvas, double v, int y, int step)
+static void draw_point(const attn__plot *plot, const attn__plan *plan, attn_image *canvas, const uint8_t rgb[3], int y, int step)
 {
-    uint8_t rgb[3];
-    attn_cmap_color(plot->cmap, v, rgb);
     int s = plot->scale, half = (plan->bar.x1 - plan->bar.x0) / 2, middle = plan->bar.x0 + half;
     draw_triangle(canvas, middle, half + s, y, step, ink_line);
     draw_triangle(canvas, middle, half - s / 2, y, step, rgb);
@@ -113,15 +110,13 @@ static void draw_bar(const attn__plot *plot, const attn__plan *plan, attn__fonts
     int tall = b.y1 - b.y0, s = plot->scale;
     attn__frame(canvas, b, s, ink_line);
     for (int y = b.y0; y < b.y1; y++) {
-        uint8_t rgb[3];
-        attn_cmap_color(plot->cmap, (double)(b.y1 - 1 - y) / (tall - 1), rgb);
-        attn__fill(canvas, (attn__box){b.x0, y, b.x1, y + 1}, rgb);
+        attn__fill(canvas, (attn__box){b.x0, y, b.x1, y + 1}, plot->color[attn__cmap_step((double)(b.y1 - 1 - y) / (tall - 1))]);
     }
     if (plot->above) {
-        draw_point(plot, plan, canvas, 1, b.y0 - s - 1, -1);
+        draw_point(plot, plan, canvas, plot->color[ATTN__STEPS - 1], b.y0 - s - 1, -1);
     }
     if (plot->below) {
-        draw_point(plot, plan, canvas, 0, b.y1 + s, 1);
+        draw_point(plot, plan, canvas, plot->color[0], b.y1 + s, 1);
     }
     int every = (ATTN__TICKS - 1) / (plan->n_ticks - 1);
     for (int i = 0; i < ATTN__TICKS; i += every) {

@@ -18,8 +18,8 @@
 #include "attn/heatmap.h"
 #include "core/core.h"
 
-/* Bytes of a picture at which we refuse: the encoder counts in int and doubles its buffers, so this leaves it a factor of four. */
-#define ATTN__MAX_PICTURE ((int64_t)1 << 29)
+/* Bytes of a picture at which we refuse: the encoder counts in int and doubles its buffers, so this leaves it a factor of eight. */
+#define ATTN__MAX_PICTURE ((int64_t)1 << 28)
 
 /* ---- number.c ---- */
 
@@ -28,6 +28,12 @@
 void attn__number_fixed(double v, int digits, char text[ATTN__NUMBER_SIZE]);
 /* As short as four significant digits allow. */
 void attn__number_short(double v, char text[ATTN__NUMBER_SIZE]);
+
+/* ---- cmap.c ---- */
+
+#define ATTN__STEPS 256
+/* Which of the colours of a map v in 0..1 has (clipped): 0..255. */
+int attn__cmap_step(double v);
 
 /* ---- canvas.c: `canvas` is an attn_image whose rgb may be drawn on; everything is clipped ---- */
 
@@ -207,7 +213,8 @@ typedef struct attn__plot {
     attn__text number[2];               /* widest number in a roomy and in a tight size */
     double vmin, vmax;
     bool below, above;             /* a visible value lies outside the range */
-    int cmap, digits, cell, scale; /* cell 0: chosen here */
+    uint8_t color[ATTN__STEPS][3]; /* of the colour map */
+    int digits, cell, scale;       /* cell 0: chosen here */
     attn_annotate annotate;
     int label_size;
 } attn__plot;
