@@ -52,7 +52,7 @@ typedef struct attn_attention_input {
 } attn_attention_input;
 
 typedef struct attn_attention_output {
-    attn_tensor *output;  /* (B,Tq,output_dim) */
+    attn_tensor *output;  /* (B,Tq,output_dim); 0 for a query that sees nothing */
     attn_tensor *weights; /* (B,heads,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
     attn_tensor *scores;  /* (B,heads,Tq,Tk) as they enter the softmax; hidden pairs hold 0 */
 } attn_attention_output;

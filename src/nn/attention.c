@@ -60,7 +60,7 @@ static int add(attn_params *p, const char *layer, const char *name, attn_shape s
 {
     char full[256];
     if (snprintf(full, sizeof full, "%s.%s", layer, name) >= (int)sizeof full) {
-        attn__params_fail(p, ATTN_EINVAL, "attention: the name '%.40s...' is too long", layer);
+        attn__params_fail(p, ATTN_EINVAL, "attention: the name '%s' is too long", ATTN__QUOTE(layer));
         return -1;
     }
     return attn_params_add(p, full, shape, config);
@@ -119,9 +119,12 @@ static attn_tensor *project(attn_tape *t, const attn_attention *layer, projectio
 static bool check_input(attn_tape *t, const char *name, const attn_tensor *x, int width, const attn_tensor *query)
 {
     attn_shape s = attn_tensor_shape(x), q = attn_tensor_shape(query);
-    if (attn_tape_status(t) == ATTN_OK && x != NULL && (s.rank != 3 || s.dim[2] != width || (q.rank == 3 && s.dim[0] != q.dim[0]))) {
-        attn__tape_fail(t, ATTN_ESHAPE, "attention: %s has shape %s, expected (%lld,T,%d)", name, ATTN__TEXT(s),
-                        (long long)(q.rank == 3 ? q.dim[0] : s.dim[0]), width);
+    if (attn_tape_status(t) == ATTN_OK && x != NULL && (s.rank != 3 || s.dim[2] != width || s.dim[0] != q.dim[0])) {
+        char batch[24] = "B";
+        if (x != query) {
+            (void)snprintf(batch, sizeof batch, "%lld", (long long)q.dim[0]);
+        }
+        attn__tape_fail(t, ATTN_ESHAPE, "attention: %s has shape %s, expected (%s,T,%d)", name, ATTN__TEXT(s), batch, width);
     }
     return attn_tape_status(t) == ATTN_OK;
 }
@@ -164,6 +167,9 @@ attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *l
     out.output = attn_attention_mix(t, attn_dropout(t, out.weights, c->dropout), v, &in.mask);
     if (!c->no_output) {
         out.output = project(t, layer, layer->output, out.output);
+    }
+    if (layer->output.bias >= 0) { /* a bias must not speak for queries that see nothing */
+        out.output = attn_visible_rows(t, out.output, ATTN_SIDE_QUERIES, keys, &in.mask);
     }
     return attn_tape_status(t) == ATTN_OK ? out : nothing;
 }
