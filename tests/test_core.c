@@ -268,7 +268,7 @@ static void arrays_grow_and_keep_their_content(void **state)
 
 /* ---- the parallel loop ---- */
 
-#define TILES 1000
+#define TILES 100000 /* more than threads can be started */
 
 /* A tile that does not exist is counted as number TILES, which must stay 0. */
 static void count_tile(void *ctx, int64_t tile)
@@ -282,7 +282,8 @@ static void every_tile_runs_once(void **state)
     const int threads[] = {0, 1, 2, 3, 8, TILES + 1, INT32_MAX};
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         for (int64_t tiles = 0; tiles <= TILES; tiles += tiles < 4 ? 1 : TILES - 4) {
-            unsigned char counts[TILES + 1] = {0};
+            static unsigned char counts[TILES + 1];
+            memset(counts, 0, sizeof counts);
             attn__parallel(threads[i], tiles, 1e9, count_tile, counts);
             for (int64_t tile = 0; tile <= TILES; tile++) {
                 assert_int_equal(counts[tile], tile < tiles);

@@ -1,5 +1,6 @@
 /* Parameter sets: declaring, building, layout, starting values, rows of sparse tables, errors. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,6 +284,35 @@ static void frozen_parameters_get_no_gradient(void **state)
     attn_params_free(p);
 }
 
+/* What an optimiser visits: dense parameters whole, touched rows of tables, nothing that is frozen. */
+static void add_span(void *ctx, int id, int64_t offset, int64_t n)
+{
+    char *text = ctx;
+    size_t length = strlen(text);
+    (void)snprintf(text + length, 100 - length, "%d:%d+%d ", id, (int)offset, (int)n);
+}
+
+static void spans_of_a_step(void **state)
+{
+    (void)state;
+    attn_params *p = attn_params_new(ATTN_F32, NULL);
+    attn_param_config frozen = ones;
+    frozen.frozen = true;
+    (void)attn_params_add(p, "w", ATTN_SHAPE(3, 4), ones);
+    (void)attn_params_add(p, "frozen", ATTN_SHAPE(5), frozen);
+    (void)attn_params_add(p, "table", ATTN_SHAPE(6, 2), table);
+    (void)attn_params_add(p, "b", ATTN_SCALAR, ones);
+    built(p);
+    char text[100] = "";
+    attn__params_touch(p, 2, 4);
+    attn__params_touch(p, 2, 0);
+    attn__params_touch(p, 2, 4);
+    attn__params_touch(p, 0, 1); /* dense: nothing to note */
+    attn__params_spans(p, add_span, text);
+    assert_string_equal(text, "0:0+12 2:8+2 2:0+2 3:0+1 ");
+    attn_params_free(p);
+}
+
 /* ---- out of memory ---- */
 
 static attn_status build_some(const attn_allocator *allocator)
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test(lookups_touch_rows),
         cmocka_unit_test(other_uses_touch_all_rows),
         cmocka_unit_test(frozen_parameters_get_no_gradient),
+        cmocka_unit_test(spans_of_a_step),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void *counting_alloc(void *ctx, size_t size)
     }
     void *ptr = malloc(size);
     c->live += ptr != NULL;
-    return ptr;
+    return ptr != NULL ? memset(ptr, 0xA5, size) : NULL; /* new memory is dirty */
 }
 
 static void counting_free(void *ctx, void *ptr)
