@@ -38,9 +38,9 @@ static void names_and_contents(void **state)
     put_text(FOLDER "/c.json", "1\t2\n");
     assert_int_equal(read_file(FOLDER "/c.json", &m, &error), ATTN_EFORMAT);
     assert_contains(error.message, FOLDER "/c.json:1: no JSON: ");
-    put_text(FOLDER "/d.npy", "[[3]]");
-    assert_int_equal(read_file(FOLDER "/d.npy", &m, &error), ATTN_EFORMAT);
-    assert_string_equal(error.message, FOLDER "/d.npy: no .npy file: it does not begin with the bytes 93 'NUMPY'");
+    put_text(FOLDER "/d.NPY", "[[3]]");
+    assert_int_equal(read_file(FOLDER "/d.NPY", &m, &error), ATTN_EFORMAT);
+    assert_string_equal(error.message, FOLDER "/d.NPY: no .npy file: it does not begin with the bytes 93 'NUMPY'");
     put_text(FOLDER "/e", "[[4]]");
     assert_int_equal(attn_matrix_read(FOLDER "/e", &m, NULL, &error), ATTN_OK);
     values_are(&m, 1, 1, (const double[]){4});

@@ -190,6 +190,7 @@ static void lies_about_the_size(void **state)
     file_fails("\x93NUMPY\x01\x00\xFF\xFF{}", 12, "a.npy: truncated: a .npy header of 65535 bytes is announced, 2 bytes follow");
     file_fails("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{}", 14,
                "a.npy: truncated: a .npy header of 4294967295 bytes is announced, 2 bytes follow");
+    file_fails("\x93NUMPY\x01\x00\x03\x00{}", 12, "a.npy: truncated: a .npy header of 3 bytes is announced, 2 bytes follow");
     file_fails("\x93NUMPY\x02\x00\xFF\xFF", 10, "a.npy: truncated: a .npy file of 10 bytes");
     file_fails("\x93NUMPY\x01", 7, "a.npy: truncated: a .npy file of 7 bytes");
 }

@@ -93,7 +93,7 @@ static attn_status fail(const attn__input *in, int64_t line, const char *format,
 
 /* ---- first look: how many cells, which of them are labels ---- */
 
-/* The first line decides about column labels; a single column cannot have row labels. */
+/* The first line decides about column labels; a single column has no row labels. */
 static void look_at_first(cell rest, survey *s)
 {
     cell first, c;
@@ -104,7 +104,7 @@ static void look_at_first(cell rest, survey *s)
         s->column_labels = s->column_labels || is_word(c);
     }
     s->column_labels = s->column_labels || (s->cells == 1 && is_word(first));
-    s->row_labels = s->cells > 1 && (s->column_labels ? is_blank(first) : is_word(first));
+    s->row_labels = s->column_labels ? is_blank(first) : is_word(first);
 }
 
 static attn_status look(const attn__input *in, survey *s)
