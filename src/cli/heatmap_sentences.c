@@ -1,0 +1,196 @@
+/* Sentences and a model as the panels of a heatmap: who attends to whom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heatmap.h"
+
+/* One sentence on its way to panels. */
+typedef struct job {
+    const sentence_request *request;
+    attn_word_sense *m;
+    panels *p;
+    attn_example words;
+    const char *where; /* for messages: "", "sentence 2: ", "standard input:2: " */
+    int heads;
+    double *weights; /* (heads, L, L) */
+    char title[200]; /* sense of the ambiguous word, "" if there is none */
+} job;
+
+static int out_of_memory(void)
+{
+    return fail("out of memory");
+}
+
+/* ---- what a panel shows ---- */
+
+static bool knows_a_word(const attn_word_sense *m, const attn_example *words)
+{
+    for (int i = 0; i < words->length; i++) {
+        if (attn_word_sense_find(m, words->tokens[i]) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "apple: company (0.98)". A sentence without a word that the model knows senses of is drawn all the same. */
+static int tell_sense(job *j)
+{
+    attn_prediction p;
+    attn_error error;
+    j->title[0] = '\0';
+    if (!knows_a_word(j->m, &j->words)) {
+        note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
+        return DONE;
+    }
+    int target = find_target(j->m, &j->words, (target_choice){NULL, -1}, true);
+    if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
+        return fail("%s%s", j->where, error.message);
+    }
+    (void)snprintf(j->title, sizeof j->title, "%s: %s (%.2f)", j->words.tokens[target], p.senses[p.best], p.probabilities[p.best]);
+    return DONE;
+}
+
+/* Copies one head, or the mean of all, to a matrix of its own. */
+static double *values_of(const job *j, int head)
+{
+    size_t n = (size_t)j->words.length * (size_t)j->words.length;
+    double *values = calloc(n, sizeof *values);
+    for (int h = 0; values != NULL && h < j->heads; h++) {
+        if (head == HEADS_MEAN || head == h) {
+            for (size_t i = 0; i < n; i++) {
+                values[i] += j->weights[(size_t)h * n + i] / (head == HEADS_MEAN ? j->heads : 1);
+            }
+        }
+    }
+    return values;
+}
+
+/* NULL if memory is out. */
+static char *panel_title(const job *j, int head)
+{
+    size_t size = strlen(j->title) + 60;
+    char *title = malloc(size);
+    if (title != NULL && head == HEADS_MEAN) {
+        (void)snprintf(title, size, "%s", j->title);
+    } else if (title != NULL) {
+        (void)snprintf(title, size, "%s%shead %d of 0..%d", j->title, j->title[0] != '\0' ? ", " : "", head, j->heads - 1);
+    }
+    return title;
+}
+
+static int add_panel(job *j, int head)
+{
+    panels *p = j->p;
+    attn_heatmap_panel *larger = realloc(p->panel, ((size_t)p->n + 1) * sizeof *larger);
+    if (larger == NULL) {
+        return out_of_memory();
+    }
+    p->panel = larger;
+    attn_heatmap_panel *panel = &p->panel[p->n++];
+    *panel = (attn_heatmap_panel){.title = panel_title(j, head), .rows = j->words.length, .columns = j->words.length};
+    panel->values = values_of(j, head);
+    panel->row_labels = panel->column_labels = j->words.tokens;
+    return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
+}
+
+/* ---- sentences ---- */
+
+static int add_panels(job *j)
+{
+    attn_error error;
+    int head = j->request->head, code = tell_sense(j), L = j->words.length;
+    if (code != DONE) {
+        return code;
+    }
+    j->weights = calloc((size_t)j->heads * (size_t)L, (size_t)L * sizeof *j->weights);
+    if (j->weights == NULL) {
+        return out_of_memory();
+    }
+    if (attn_word_sense_attention(j->m, j->words.tokens, L, j->weights, &error) != ATTN_OK) {
+        code = fail("%s%s", j->where, error.message);
+    }
+    int first = head == HEADS_ALL ? 0 : head, last = head == HEADS_ALL ? j->heads - 1 : head;
+    for (int h = first; h <= last && code == DONE; h++) {
+        code = add_panel(j, h);
+    }
+    free(j->weights);
+    return code;
+}
+
+static int add_sentence(job *j, const char *text)
+{
+    attn_error error;
+    if (attn_corpus_tokenize(j->p->words, text, &j->words, &error) != ATTN_OK) {
+        return fail("%s%s", j->where, error.message);
+    }
+    return add_panels(j);
+}
+
+static int add_arguments(job *j)
+{
+    char where[64] = "";
+    int code = DONE;
+    j->where = where;
+    for (int i = 0; i < j->request->n && code == DONE; i++) {
+        if (j->request->n > 1) {
+            (void)snprintf(where, sizeof where, "sentence %d: ", i + 1);
+        }
+        code = add_sentence(j, j->request->sentences[i]);
+    }
+    return code;
+}
+
+/* A line without words is no sentence. */
+static int add_input(job *j)
+{
+    char *line = NULL, where[64];
+    size_t room = 0;
+    ssize_t n;
+    int code = DONE;
+    j->where = where;
+    for (long long number = 1; code == DONE && (n = getline(&line, &room, stdin)) >= 0; number++) {
+        (void)snprintf(where, sizeof where, "standard input:%lld: ", number);
+        if (strlen(line) != (size_t)n) {
+            code = fail("%sa zero byte, expected words separated by spaces", where);
+        } else if (line[strspn(line, " \t\r\n")] != '\0') {
+            code = add_sentence(j, line);
+        }
+    }
+    free(line);
+    if (code == DONE && ferror(stdin)) {
+        return fail("standard input: cannot read");
+    }
+    return code == DONE && j->p->n == 0 ? fail("standard input: no sentence") : code;
+}
+
+int panels_of_sentences(const sentence_request *request, panels *p)
+{
+    *p = (panels){0};
+    attn_word_sense *m = load_model(request->model, request->threads);
+    if (m == NULL) {
+        return FAILED;
+    }
+    job j = {.request = request, .m = m, .p = p, .heads = attn_word_sense_get_config(m).heads};
+    int code = DONE;
+    p->words = attn_corpus_new(NULL);
+    if (p->words == NULL) {
+        code = out_of_memory();
+    } else if (request->head >= j.heads) {
+        code = fail("--head is %d, the model has the heads 0..%d", request->head, j.heads - 1);
+    } else {
+        code = request->n > 0 ? add_arguments(&j) : add_input(&j);
+    }
+    attn_word_sense_free(m);
+    return code;
+}
+
+void panels_free(panels *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        free((void *)p->panel[i].title);
+        free((void *)p->panel[i].values);
+    }
+    free(p->panel);
+    attn_corpus_free(p->words);
+}

@@ -1,0 +1,283 @@
+#!/bin/sh
+# attn heatmap from the shell: what it writes, what it says, how it ends. Usage: cli_heatmap.sh ATTN SOURCE_FOLDER
+set -u
+attn=$1
+data=$2/data
+folder=cli_heatmap.d
+rm -rf "$folder"
+mkdir "$folder"
+cd "$folder" || exit 1
+failures=0
+
+bad() {
+    printf 'cli_heatmap.sh: %s\n' "$*" >&2
+    sed 's/^/    /' err.txt >&2
+    failures=$((failures + 1))
+}
+
+# ends CODE ARGUMENT...: attn heatmap with these arguments ends so; its outputs go to out.bin and err.txt
+ends() {
+    wanted=$1
+    shift
+    "$attn" heatmap "$@" >out.bin 2>err.txt
+    code=$?
+    [ "$code" -eq "$wanted" ] || bad "attn heatmap $*: exit status $code, expected $wanted"
+    last=$*
+}
+
+# says TEXT: the last run has said so, in its first line
+says() {
+    head -n 1 err.txt | grep -qF -e "$1" || bad "attn heatmap $last: did not say: $1"
+}
+
+silent() {
+    [ ! -s err.txt ] || bad "attn heatmap $last: not silent"
+}
+
+# absent FILE: the last run has not left it
+absent() {
+    [ ! -e "$1" ] || bad "attn heatmap $last: left $1"
+}
+
+# bytes FILE SKIP COUNT: as decimal numbers
+bytes() {
+    od -An -v -tu1 -j "$2" -N "$3" "$1" | tr -s ' \n' '  ' | sed 's/^ //; s/ $//'
+}
+
+# number FILE OFFSET: four bytes, the highest first
+number() {
+    # shellcheck disable=SC2046
+    set -- $(bytes "$1" "$2" 4)
+    echo $(((($1 * 256 + $2) * 256 + $3) * 256 + $4))
+}
+
+# measure FILE: checks that it is a whole PNG of 8-bit RGB, and sets width and height
+measure() {
+    width=0 height=0
+    [ "$(bytes "$1" 0 16)" = '137 80 78 71 13 10 26 10 0 0 0 13 73 72 68 82' ] || bad "$1: no PNG"
+    [ "$(bytes "$1" 24 2)" = '8 2' ] || bad "$1: not 8-bit RGB"
+    size=$(($(wc -c <"$1")))
+    [ "$(bytes "$1" $((size - 8)) 4)" = '73 69 78 68' ] || bad "$1: no end"
+    width=$(number "$1" 16) height=$(number "$1" 20)
+}
+
+same() {
+    cmp -s "$1" "$2" || bad "$1 and $2 differ"
+}
+
+: >err.txt
+"$attn" train "$data/en.train.tsv" -o m.safetensors --epochs 1 --vectors none --dim 8 --heads 2 --quiet 2>err.txt || bad 'training failed'
+tab=$(printf '\t')
+cat >m.tsv <<END
+0.5${tab}0.25${tab}0.25
+0${tab}0.9${tab}0.1
+0.2${tab}0.2${tab}0.6
+0.3${tab}${tab}0.7
+END
+
+# ---- a matrix ----
+
+ends 0 --matrix m.tsv -o a.png --cell 100 --quiet
+silent
+measure a.png
+wide=$width high=$height
+ends 0 --matrix m.tsv -o a.png --cell 110 --quiet
+measure a.png
+[ $((width - wide)) -eq 30 ] && [ $((height - high)) -eq 40 ] || bad "3 x 4 cells grew by 10 pixels, the picture by $((width - wide)) x $((height - high))"
+ends 0 --matrix - -o - --cell 110 --quiet <m.tsv
+same out.bin a.png
+ends 0 --matrix m.tsv -o '热图 苹果.png' --cell 110 --quiet
+same '热图 苹果.png' a.png
+ends 0 --matrix m.tsv -o A.PNG --cell 100 --scale 2 --quiet
+measure A.PNG
+[ "$width" -gt $((2 * wide - 40)) ] && [ "$width" -lt $((2 * wide + 40)) ] || bad "scale 2: $width pixels wide, $wide before"
+
+# Labels inside of the file and beside it are the same.
+printf 'the\ncat\nsat\ndown\n' >rows.txt
+printf 'x\n苹果\ny z\n' >columns.txt
+{
+    printf '\tx\t苹果\ty z\n'
+    paste rows.txt m.tsv
+} >labelled.tsv
+ends 0 --matrix m.tsv --rows rows.txt --columns columns.txt -o b.png --quiet
+ends 0 --matrix labelled.tsv -o c.png --quiet
+same b.png c.png
+cmp -s a.png b.png && bad 'labels make no difference'
+printf '{"values":[[0.5,0.25,0.25],[0,0.9,0.1],[0.2,0.2,0.6],[0.3,null,0.7]],"rows":["the","cat","sat","down"],"columns":["x","苹果","y z"]}' >m.json
+ends 0 --matrix m.json -o c.png --quiet
+same b.png c.png
+ends 0 --matrix m.tsv --rows - --columns columns.txt -o c.png --quiet <rows.txt
+same b.png c.png
+ends 0 --matrix m.json --save-weights m.npy --quiet
+ends 0 --matrix m.npy --rows rows.txt --columns columns.txt -o c.png --quiet
+same b.png c.png
+
+for look in '--cmap greys' '--vmin -1' '--vmax 2' '--digits 0' '--digits 5' '--annotate none' '--title x'; do
+    # shellcheck disable=SC2086
+    ends 0 --matrix m.json -o c.png --quiet $look
+    measure c.png
+    cmp -s b.png c.png && bad "$look makes no difference"
+done
+for look in '--cmap blues' '--vmin 0' '--vmax 1' '--digits 2' '--annotate auto' '--scale 1'; do
+    # shellcheck disable=SC2086
+    ends 0 --matrix m.json -o c.png --quiet $look
+    same b.png c.png
+done
+
+printf '3\t-2\n' >wide.tsv
+ends 0 --matrix wide.tsv -o c.png
+grep -qF 'attn: the values reach from -2 to 3, the colours from 0 to 1: --vmin and --vmax change that' err.txt || bad 'nothing said of the range'
+ends 0 --matrix wide.tsv -o c.png --quiet
+silent
+ends 0 --matrix m.tsv --cell 4 -o c.png
+grep -qF 'attn: numbers are hidden: cells of 4 x 4 pixels are too small for them' err.txt || bad 'nothing said of hidden numbers'
+
+ends 0 --cmap list
+printf 'blues\nviridis_r\n' >names.txt
+head -n 2 out.bin | cmp -s - names.txt || bad 'the names of the colour maps'
+[ "$(($(wc -l <out.bin)))" -ge 5 ] || bad 'too few colour maps'
+
+# ---- sentences ----
+
+one='apple will release a new phone' two='she ate an apple'
+ends 0 m.safetensors "$one" -o a.png --quiet
+silent
+measure a.png
+high=$height
+ends 0 m.safetensors "$one" "$two" -o b.png --quiet
+measure b.png
+[ "$height" -gt $((high + 100)) ] || bad 'two sentences are no higher than one'
+printf '%s\n\n  \n%s' "$one" "$two" >lines.txt
+ends 0 m.safetensors -o c.png --quiet <lines.txt
+same b.png c.png
+ends 0 -o c.png --head mean m.safetensors --quiet "$one" --threads 1
+same a.png c.png
+ends 0 m.safetensors "$one" --head all -o c.png --quiet
+measure c.png
+[ "$height" -gt $((high + 100)) ] || bad 'two heads are no higher than their mean'
+ends 0 m.safetensors "$one" --head 1 -o c.png --quiet
+cmp -s a.png c.png && bad 'a head is its mean'
+
+# numbers FILE: of a .npy, one a line
+numbers() {
+    od -An -v -tf8 -w8 -j 128 "$1"
+}
+for head in 0 1 mean all; do
+    ends 0 m.safetensors "$two" --head "$head" --save-weights "$head.npy" --quiet
+    numbers "$head.npy" >"$head.txt"
+done
+same 0.npy all.npy
+paste 0.txt 1.txt mean.txt | awk '
+    { wrong += ($1 + $2) / 2 - $3 > 1e-9 || $3 - ($1 + $2) / 2 > 1e-9; other += $1 != $2; sum += $1 }
+    NR % 4 == 0 { wrong += sum < 0.999999 || sum > 1.000001; sum = 0 }
+    END { exit wrong || NR != 16 || !other }' || bad 'the heads, their mean, or the sum of a row'
+
+# Without a known word there is no sense, but a picture; its numbers, read again, give the same picture.
+ends 0 m.safetensors 'nothing known here' --save-weights w.npy -o a.png
+grep -qF 'attn: no word whose senses the model knows, so no sense is told' err.txt || bad 'nothing said of the unknown words'
+printf 'nothing\nknown\nhere\n' >words.txt
+ends 0 --matrix w.npy --rows words.txt --columns words.txt -o b.png --quiet
+same a.png b.png
+ends 0 m.safetensors "$one" 'nothing known' -o c.png
+grep -qF 'attn: sentence 2: no word whose senses the model knows, so no sense is told' err.txt || bad 'the sentence is not named'
+
+# ---- what is refused ----
+
+ends 2
+says 'a model or --matrix is missing'
+ends 2 m.safetensors "$one"
+says 'an output is missing: -o FILE.png'
+ends 2 m.safetensors "$one" -o x.svg
+says 'x.svg: this version writes PNG, expected a name that ends in .png for -o'
+ends 2 m.safetensors "$one" -o x.html
+says 'x.html: this version writes PNG'
+ends 2 m.safetensors "$one" --save-weights x.tsv
+says 'x.tsv: this version writes weights as NumPy does, expected a name that ends in .npy for --save-weights'
+ends 2 m.safetensors "$one" --annotate top=3 -o x.png
+says "--annotate is 'top=3', which a later version will know; this one knows: auto, all, none"
+ends 2 m.safetensors "$one" --cmap pink -o x.png
+says "--cmap is 'pink', expected list or one of: blues, viridis_r"
+ends 2 m.safetensors "$one" --head 2 -o x.png
+says 'attn: --head is 2, the model has the heads 0..1'
+ends 2 m.safetensors "$one" --head most -o x.png
+says "--head is 'most', expected one of: mean, all"
+ends 2 --matrix m.tsv --vmin 1 -o x.png
+says 'the colours reach from 1 to 1, expected --vmin below --vmax'
+ends 2 --matrix m.tsv --digits 16 -o x.png
+says "--digits is '16', expected a whole number from 0 to 15"
+ends 2 --matrix m.tsv --head mean -o x.png
+says 'no model, sentence or --head goes with it'
+ends 2 --matrix m.tsv m.safetensors -o x.png
+says 'no model, sentence or --head goes with it'
+ends 2 m.safetensors "$one" --rows rows.txt -o x.png
+says '--rows and --columns are labels for --matrix'
+ends 2 --matrix - --rows - -o x.png
+says 'only one of --matrix, --rows and --columns can be standard input'
+ends 2 --matrix m.tsv -o - --save-weights -
+says 'cannot both go to standard output'
+ends 2 none.safetensors "$one" -o x.png
+says 'attn: none.safetensors: cannot open: '
+head -c 1000 m.safetensors >cut.safetensors
+ends 2 cut.safetensors "$one" -o x.png
+says 'attn: cut.safetensors: '
+ends 2 m.safetensors '' -o x.png
+says 'attn: '
+ends 2 m.safetensors -o x.png </dev/null
+says 'attn: standard input: no sentence'
+printf 'an apple\nan \200 apple\n' >lines.txt
+ends 2 m.safetensors -o x.png <lines.txt
+says 'attn: standard input:2: '
+printf 'an apple\n\nan \000 apple\n' >lines.txt
+ends 2 m.safetensors -o x.png <lines.txt
+says 'attn: standard input:3: a zero byte, expected words separated by spaces'
+ends 2 --matrix none.npy -o x.png
+says 'attn: none.npy: cannot open: '
+ends 2 --matrix m.tsv --rows columns.txt -o x.png
+says 'attn: columns.txt: 3 labels, the matrix m.tsv has 4 rows'
+ends 2 --matrix m.tsv --columns rows.txt -o x.png
+says 'attn: rows.txt: 4 labels, the matrix m.tsv has 3 columns'
+ends 2 --matrix m.tsv --rows none.txt -o x.png
+says 'attn: none.txt: cannot open: '
+printf '1\t2\n3\n' >ragged.tsv
+ends 2 --matrix ragged.tsv -o x.png
+says 'attn: ragged.tsv:2: 1 cell, expected 2 as in line 1'
+ends 2 --matrix m.tsv --font none.ttf -o x.png
+says 'attn: '
+ends 2 --matrix m.tsv --cell 100000 -o x.png
+says 'are too many for one picture'
+absent x.png
+
+# ---- outputs that cannot be written ----
+
+ends 2 --matrix m.tsv -o none/x.png --quiet
+says 'attn: none/x.png: cannot write: '
+mkdir d.png
+ends 2 --matrix m.tsv -o d.png --quiet
+says 'attn: d.png: cannot write: '
+rmdir d.png || bad 'something was left in the folder d.png'
+ends 2 --matrix m.tsv --save-weights none/x.npy -o x.png
+says 'attn: none/x.npy: cannot write: '
+absent x.png
+printf 'old' >old.png
+(
+    ulimit -f 1
+    trap '' XFSZ
+    "$attn" heatmap --matrix m.tsv --cell 200 -o old.png --quiet 2>err.txt
+)
+[ $? -eq 2 ] || bad 'a picture beyond the largest size of a file did not fail'
+[ "$(cat old.png)" = old ] || bad 'the old file is lost'
+# Through standard output, so that whatever the tool does it cannot replace the device.
+if [ -c /dev/full ]; then
+    "$attn" heatmap --matrix m.tsv -o - --quiet >/dev/full 2>err.txt
+    [ $? -eq 2 ] || bad 'a full device did not fail'
+    last='-o - >/dev/full'
+    says 'attn: standard output: cannot write: '
+    "$attn" heatmap --cmap list >/dev/full 2>err.txt
+    [ $? -eq 2 ] || bad 'a list to a full device did not fail'
+    [ -c /dev/full ] || bad '/dev/full is no device any more'
+fi
+for rubbish in *.tmp .*.tmp; do
+    absent "$rubbish"
+done
+
+[ "$failures" -eq 0 ]
