@@ -15,6 +15,7 @@ log=build-test/log.txt
 running=
 export CMAKE_GENERATOR=Ninja # for a new build folder; an old one keeps its own
 export CTEST_OUTPUT_ON_FAILURE=1
+export OMP_WAIT_POLICY=passive # threads that spin while they wait make a busy machine ten times slower
 
 have_command() {
     command -v "$1" >/dev/null 2>&1
