@@ -8,6 +8,7 @@
 #include "attn/random.h"
 #include "support/disk.h"
 #include "support/files.h"
+#include "support/guard.h"
 #include "support/picture.h"
 #include "viz/viz.h"
 
@@ -204,6 +205,92 @@ static void only_known_character_tables_are_read(void **state)
     free(font);
 }
 
+/* A table of format 4 at the very end of the file, whose glyph array would lie beyond it. */
+static void character_tables_do_not_lead_out_of_the_file(void **state)
+{
+    (void)state;
+    static const uint8_t cmap[] = {0,    0,   0,    1,    0, 3, 0, 1,   0,    0,    0, 12, /* one table, of Windows for the first plane */
+                                   0,    4,   0,    32,   0, 0, 0, 4,   0,    0,    0, 0,  0, 0, /* two segments */
+                                   0,    'Z', 0xff, 0xff, 0, 0, 0, 'A', 0xff, 0xff, 0, 0,  0, 1,
+                                   0xf0, 0,   0,    0}; /* ends, starts, deltas, offsets */
+    size_t size, whole;
+    uint8_t *font = take_font(LATIN, &size);
+    whole = size + sizeof cmap;
+    guarded g = guard_new(whole);
+    uint8_t *longer = guard_array(&g, whole, GUARD_AFTER);
+    memcpy(longer, font, size);
+    memcpy(longer + size, cmap, sizeof cmap);
+    uint8_t *r = record(longer, "cmap");
+    const uint8_t place[8] = {(uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size, 0, 0, 0, sizeof cmap};
+    memcpy(r + 8, place, 8);
+    attn__sfnt f;
+    assert_null(attn__sfnt_open(&f, longer, whole, 0));
+    for (int32_t code = 0; code < 0x20000; code++) {
+        assert_int_equal(attn__sfnt_find(&f, code), 0);
+    }
+    longer[whole - 4] = longer[whole - 3] = 0; /* without the array, characters are glyphs */
+    assert_int_equal(attn__sfnt_find(&f, 'A'), 'A');
+    assert_int_equal(attn__sfnt_find(&f, '['), 0);
+    guard_free(&g);
+    free(font);
+}
+
+/* A letter eight ems wide is a fault of the font: as if the font had no such letter. */
+static void enormous_letters_are_passed_over(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *font = take_font(LATIN, &size), *loca = table(font, "loca"), *glyf = table(font, "glyf");
+    attn__arena memory;
+    attn__arena_init(&memory, NULL);
+    const char *why;
+    attn__font *f = attn__font_open(&memory, font, size, 0, &why);
+    assert_non_null(f);
+    int glyph = attn__font_find(f, 'A');
+    assert_true(glyph > 0);
+    const uint8_t *entry = loca + 4 * (size_t)glyph;
+    uint8_t *letter = glyf + ((size_t)entry[0] << 24 | (size_t)entry[1] << 16 | (size_t)entry[2] << 8 | entry[3]);
+    memcpy(letter + 6, "\x7f\xff", 2); /* right edge of its box */
+    assert_int_equal(attn__font_find(f, 'A'), 0);
+    assert_true(attn__font_find(f, 'B') > 0);
+    attn__arena_free(&memory);
+    free(font);
+}
+
+/* The rasteriser's own memory comes from us too; when there is none, it says so and can be asked again. */
+static void drawing_a_letter_without_memory_fails_cleanly(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *font = take_font(LATIN, &size);
+    enum { SIZE = 700 };
+    uint8_t *coverage = malloc((size_t)SIZE * SIZE * 4);
+    assert_non_null(coverage);
+    bool done = false;
+    int failed = 0;
+    while (!done) {
+        counting_allocator c;
+        counting_init(&c, 0);
+        attn__arena memory;
+        attn__arena_init(&memory, &c.value);
+        const char *why;
+        attn__font *f = attn__font_open(&memory, font, size, 0, &why);
+        assert_non_null(f);
+        int glyph = attn__font_find(f, '@');
+        attn__box ink = attn__font_ink(f, glyph, SIZE, 0);
+        /* All but fills the first chunk, so that drawing needs another. */
+        assert_non_null(attn__arena_alloc(&memory, memory.capacity - memory.used - 4096));
+        c.fail_at = c.allocations + 1 + failed;
+        done = attn__font_render(f, glyph, SIZE, 0, ink, coverage);
+        failed += !done;
+        attn__arena_free(&memory);
+        assert_int_equal(c.live, 0);
+    }
+    assert_true(failed > 0);
+    free(coverage);
+    free(font);
+}
+
 /* Draws all ASCII letters of a font in memory, if it opens. Sanitizers see what it touches. */
 static int draw_all(const uint8_t *font, size_t size)
 {
@@ -252,9 +339,15 @@ static void random_damage_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_characters_are_named),       cmocka_unit_test(fonts_are_found_by_the_labels),
-        cmocka_unit_test(a_font_that_is_cut_off_is_replaced), cmocka_unit_test(what_is_no_font_is_replaced),
-        cmocka_unit_test(broken_tables_are_noticed),          cmocka_unit_test(only_known_character_tables_are_read),
+        cmocka_unit_test(missing_characters_are_named),
+        cmocka_unit_test(fonts_are_found_by_the_labels),
+        cmocka_unit_test(a_font_that_is_cut_off_is_replaced),
+        cmocka_unit_test(what_is_no_font_is_replaced),
+        cmocka_unit_test(broken_tables_are_noticed),
+        cmocka_unit_test(only_known_character_tables_are_read),
+        cmocka_unit_test(character_tables_do_not_lead_out_of_the_file),
+        cmocka_unit_test(enormous_letters_are_passed_over),
+        cmocka_unit_test(drawing_a_letter_without_memory_fails_cleanly),
         cmocka_unit_test(random_damage_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
