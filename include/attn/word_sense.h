@@ -78,7 +78,7 @@ typedef bool (*attn_word_sense_progress_fn)(void *ctx, const attn_word_sense_pro
 /** Trains from where the model stands (a new model: from the start; a loaded one that was interrupted: exactly where it stopped).
  * `dev` may be NULL. The same seed, data and configuration give the same bits for any number of threads.
  * @return ATTN_OK, ATTN_EINTERRUPTED (the model can be saved and continued), ATTN_ENONFINITE, ATTN_EMISMATCH (other data than before),
- *         ATTN_ENOMEM */
+ *         ATTN_EUNKNOWN_WORD (in the dev data), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, const attn_corpus *dev,
                                                           attn_word_sense_progress_fn progress, void *ctx, attn_error *error);
 
@@ -92,7 +92,8 @@ typedef struct attn_prediction {
     const double *attention; /* (heads, length): weights of the ambiguous word on each token of the sentence; 0 outside the window */
 } attn_prediction;
 
-/** The sense of tokens[target]. @return ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside), ATTN_ENOMEM */
+/** The sense of tokens[target]. @return ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside),
+ * ATTN_ENONFINITE (parameters so large that a score overflows), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *tokens, int length, int target,
                                                             attn_prediction *prediction, attn_error *error);
 
@@ -133,8 +134,9 @@ ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);
  * on. The same model gives the same bytes. Errors as attn_safetensors_write. */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_save(attn_word_sense *m, const char *path, attn_error *error);
 
-/** @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (not a model of this program, damaged), ATTN_EMISMATCH (tensors do not fit the
- * configuration, all named), ATTN_ENOMEM */
+/** Nothing of a size that the file merely claims is allocated.
+ * @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (not a model of this program, damaged), ATTN_EMISMATCH (tensors do not fit the
+ * configuration, as many named as fit into the message), ATTN_ENONFINITE (a tensor holds such a number, named), ATTN_ENOMEM */
 ATTN_API attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error);
 
 #ifdef __cplusplus

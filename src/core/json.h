@@ -9,4 +9,8 @@
  * memory is out. */
 json_t *attn__json_load(const char *bytes, size_t size, size_t flags, json_error_t *why);
 
+/* Compact JSON text, in which the program's locale does not matter either; takes the value, which may be NULL. The caller frees the text
+ * with free(); NULL if memory is out. */
+char *attn__json_dump(json_t *value);
+
 #endif

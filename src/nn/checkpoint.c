@@ -87,15 +87,14 @@ attn_status attn_checkpoint_save(const char *path, attn_params *p, attn_optimize
 
 #define REST_SIZE sizeof "; and 2147483647 more"
 
-/* Collects differences into one line: as many as fit, then how many more there are. */
-typedef struct differences {
-    char text[ATTN_MESSAGE_SIZE];
-    size_t size, room;
-    int count, listed;
-} differences;
+attn__differences attn__differences_begin(const char *head, size_t reserved)
+{
+    attn__differences d = {.room = sizeof d.text - reserved};
+    d.size = (size_t)snprintf(d.text, d.room, "%s", head);
+    return d;
+}
 
-static void differ(differences *d, const char *format, ...) ATTN_PRINTF(2, 3);
-static void differ(differences *d, const char *format, ...)
+void attn__differ(attn__differences *d, const char *format, ...)
 {
     char item[ATTN_MESSAGE_SIZE];
     va_list args;
@@ -110,7 +109,23 @@ static void differ(differences *d, const char *format, ...)
     d->count++;
 }
 
-static attn_status report(const differences *d, const char *file, attn_error *error)
+void attn__differ_tensor(attn__differences *d, const char *name, const attn_file_tensor *x, attn_shape shape, attn_dtype dtype)
+{
+    if (x == NULL) {
+        attn__differ(d, "'%s' %s is missing", ATTN__QUOTE(name), ATTN__TEXT(shape));
+    } else if (!attn_shape_equal(x->shape, shape) || x->dtype != dtype) {
+        bool shapes = x->dtype == dtype; /* the dtypes are only worth a word where they differ */
+        attn__differ(d, "'%s' is %s%s%s in the file, %s%s%s in the model", ATTN__QUOTE(name), ATTN__TEXT(x->shape), shapes ? "" : " ",
+                     shapes ? "" : attn_dtype_name(x->dtype), ATTN__TEXT(shape), shapes ? "" : " ", shapes ? "" : attn_dtype_name(dtype));
+    }
+}
+
+void attn__differ_surplus(attn__differences *d, const attn_file_tensor *x)
+{
+    attn__differ(d, "'%s' %s is in the file only", ATTN__QUOTE(x->name), ATTN__TEXT(x->shape));
+}
+
+attn_status attn__differences_end(const attn__differences *d, attn_error *error)
 {
     char rest[REST_SIZE] = "";
     if (d->count == 0) {
@@ -119,7 +134,7 @@ static attn_status report(const differences *d, const char *file, attn_error *er
     if (d->count > d->listed) {
         (void)snprintf(rest, sizeof rest, "; and %d more", d->count - d->listed);
     }
-    return attn__fail(error, ATTN_EMISMATCH, "%s does not fit the model: %s%s", file, d->text, rest);
+    return attn__fail(error, ATTN_EMISMATCH, "%s%s", d->text, rest);
 }
 
 /* Whether `name` is "optimizer.SLOT.PARAM". */
@@ -144,22 +159,14 @@ static int find(const attn_safetensors *f, const attn_params *p, const attn_opti
     return -1;
 }
 
-static void compare_tensor(differences *d, const attn_safetensors *f, const attn_params *p, const attn_optimizer *o, int slot, int id)
+static void compare_tensor(attn__differences *d, const attn_safetensors *f, const attn_params *p, const attn_optimizer *o, int slot, int id)
 {
-    const char *prefix = slot < 0 ? "" : STATE, *middle = slot < 0 ? "" : attn_optimizer_slot_name(o, slot), *dot = slot < 0 ? "" : ".";
-    const char *name = ATTN__QUOTE(attn_params_name(p, id));
-    attn_shape shape = attn_params_shape(p, id);
-    attn_dtype dtype = attn_params_dtype(p);
+    char name[ATTN__QUOTE_SIZE + sizeof STATE + 16];
+    (void)snprintf(name, sizeof name, "%s%s%s%s", slot < 0 ? "" : STATE, slot < 0 ? "" : attn_optimizer_slot_name(o, slot),
+                   slot < 0 ? "" : ".", ATTN__QUOTE(attn_params_name(p, id)));
     int i = find(f, p, o, slot, id);
     attn_file_tensor x = attn_safetensors_get(f, i);
-    if (i < 0) {
-        differ(d, "'%s%s%s%s' %s is missing", prefix, middle, dot, name, ATTN__TEXT(shape));
-    } else if (!attn_shape_equal(x.shape, shape) || x.dtype != dtype) {
-        bool shapes = x.dtype == dtype; /* the dtypes are only worth a word where they differ */
-        differ(d, "'%s%s%s%s' is %s%s%s in the file, %s%s%s in the model", prefix, middle, dot, name, ATTN__TEXT(x.shape),
-               shapes ? "" : " ", shapes ? "" : attn_dtype_name(x.dtype), ATTN__TEXT(shape), shapes ? "" : " ",
-               shapes ? "" : attn_dtype_name(dtype));
-    }
+    attn__differ_tensor(d, name, i >= 0 ? &x : NULL, attn_params_shape(p, id), attn_params_dtype(p));
 }
 
 /* Whether a tensor of the file has its place: a parameter, or state of the optimiser or of one that is not asked for. */
@@ -196,15 +203,15 @@ static bool read_count(const char *text, int64_t *count)
 }
 
 /* Whether the file holds state of this kind of optimiser; what it says otherwise is a difference. */
-static bool compare_optimizer(differences *d, const attn_safetensors *f, const attn_optimizer *o, int64_t *steps)
+static bool compare_optimizer(attn__differences *d, const attn_safetensors *f, const attn_optimizer *o, int64_t *steps)
 {
     const char *name = attn_safetensors_text(f, OPTIMIZER), *count = attn_safetensors_text(f, STEPS);
     if (name == NULL || strcmp(name, attn_optimizer_name(o)) != 0) {
-        differ(d, "the optimizer is '%s' in the file, '%s' here", name != NULL ? ATTN__QUOTE(name) : "", attn_optimizer_name(o));
+        attn__differ(d, "the optimizer is '%s' in the file, '%s' here", name != NULL ? ATTN__QUOTE(name) : "", attn_optimizer_name(o));
         return false;
     }
     if (count == NULL || !read_count(count, steps)) {
-        differ(d, "'" STEPS "' is '%s' in the file, a count was expected", count != NULL ? ATTN__QUOTE(count) : "");
+        attn__differ(d, "'" STEPS "' is '%s' in the file, a count was expected", count != NULL ? ATTN__QUOTE(count) : "");
     }
     return true;
 }
@@ -227,8 +234,9 @@ attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn
     if (status != ATTN_OK) {
         return status;
     }
-    const char *file = ATTN__QUOTE(f->name);
-    differences d = {.room = ATTN_MESSAGE_SIZE - strlen(file) - strlen(" does not fit the model: ")};
+    char head[ATTN__QUOTE_SIZE + sizeof " does not fit the model: "];
+    (void)snprintf(head, sizeof head, "%s does not fit the model: ", ATTN__QUOTE(f->name));
+    attn__differences d = attn__differences_begin(head, 0);
     int64_t steps = 0;
     bool same_kind = o != NULL && compare_optimizer(&d, f, o, &steps);
     for (int slot = -1; slot < (same_kind ? attn_optimizer_slots(o) : 0); slot++) {
@@ -239,10 +247,10 @@ attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn
     for (int i = 0; i < attn_safetensors_count(f); i++) {
         attn_file_tensor x = attn_safetensors_get(f, i);
         if (!is_expected(p, same_kind ? o : NULL, x.name)) {
-            differ(&d, "'%s' %s is in the file only", ATTN__QUOTE(x.name), ATTN__TEXT(x.shape));
+            attn__differ_surplus(&d, &x);
         }
     }
-    status = report(&d, file, error);
+    status = attn__differences_end(&d, error);
     if (status == ATTN_OK) {
         fill(f, p, o);
         if (o != NULL) {

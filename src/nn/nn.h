@@ -33,6 +33,25 @@ struct attn_safetensors {
     int texts;
 };
 
+/* ---- checkpoint.c: how the tensors of a file differ from those of a model ---- */
+
+/* A message that lists differences: as many as fit, then how many more there are. */
+typedef struct attn__differences {
+    char text[ATTN_MESSAGE_SIZE];
+    size_t size, room;
+    int count, listed;
+} attn__differences;
+
+/* An empty list. The message begins with `head`, and leaves `reserved` bytes for what its user will put before it. */
+attn__differences attn__differences_begin(const char *head, size_t reserved);
+void attn__differ(attn__differences *d, const char *format, ...) ATTN_PRINTF(2, 3);
+/* Notes it if the file's tensor (NULL: there is none) is not of this shape and dtype. */
+void attn__differ_tensor(attn__differences *d, const char *name, const attn_file_tensor *x, attn_shape shape, attn_dtype dtype);
+/* Notes a tensor that the model does not have. */
+void attn__differ_surplus(attn__differences *d, const attn_file_tensor *x);
+/* ATTN_OK if nothing was noted, else ATTN_EMISMATCH with the list. */
+attn_status attn__differences_end(const attn__differences *d, attn_error *error);
+
 /* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. */
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size);
 

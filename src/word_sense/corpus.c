@@ -139,6 +139,21 @@ attn_status attn_corpus_add(attn_corpus *c, const char *const *tokens, int lengt
     return status;
 }
 
+attn_status attn__corpus_copy(attn_corpus *c, const attn_example *e, attn_error *error)
+{
+    const char *file = c->count > 0 ? c->examples[c->count - 1].file : ""; /* most examples come from the same file as the one before */
+    if (strcmp(file, e->file) != 0) {
+        file = attn__arena_copy(&c->arena, e->file, strlen(e->file) + 1);
+    }
+    attn_status status = file != NULL ? attn_corpus_add(c, e->tokens, e->length, e->target, e->sense, error)
+                                      : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", e->file);
+    if (status == ATTN_OK) {
+        c->examples[c->count - 1].file = file;
+        c->examples[c->count - 1].line = e->line;
+    }
+    return status;
+}
+
 int64_t attn_corpus_count(const attn_corpus *c)
 {
     return (int64_t)c->count;

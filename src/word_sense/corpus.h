@@ -57,6 +57,8 @@ const char *attn__label_fault(const char *label);
 /* ---- corpus.c, corpus_tsv.c, corpus_folder.c ---- */
 
 attn_status attn__corpus_push(attn_corpus *c, const attn_example *e, attn_error *error);
+/* Appends a copy of another corpus's example, which keeps its file and line. */
+attn_status attn__corpus_copy(attn_corpus *c, const attn_example *e, attn_error *error);
 /* Counts a blank line. */
 attn_status attn__corpus_blank(attn_corpus *c, const attn__lines *lines, attn_error *error);
 

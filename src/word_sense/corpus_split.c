@@ -72,7 +72,7 @@ attn_status attn_corpus_split(const attn_corpus *c, double fraction, uint64_t se
         if (g->seen == 0) {
             g->want = (int64_t)fmin(round(fraction * (double)g->all), (double)g->all - 1);
         }
-        status = attn_corpus_add(draw(g, seed, i) ? part : rest, e->tokens, e->length, e->target, e->sense, error);
+        status = attn__corpus_copy(draw(g, seed, i) ? part : rest, e, error);
     }
     attn__arena_free(&arena);
     return status;

@@ -41,7 +41,7 @@ void attn_word_sense_free(attn_word_sense *m)
     attn__free(&allocator, m);
 }
 
-attn_status attn__member_create(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error)
+attn_status attn__member_declare(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error)
 {
     const attn_word_sense_config *c = &m->config;
     attn_params *p = attn_params_new(dtype, &m->allocator);
@@ -66,7 +66,13 @@ attn_status attn__member_create(const attn_word_sense *m, attn__member *member, 
     member->out =
         attn_params_add(p, "senses.W", ATTN_SHAPE((int64_t)c->heads * value_dim, m->n_senses), (attn_param_config){.decay = true});
     member->out_bias = attn_params_add(p, "senses.b", ATTN_SHAPE(m->n_senses), (attn_param_config){.decay = false});
-    return attn_params_build(p, attn__seed_for(member->seed, ATTN__FOR_INIT), error);
+    bool declared = member->embedding >= 0 && member->layer != NULL && member->out >= 0 && member->out_bias >= 0;
+    return declared ? ATTN_OK : attn__member_build(member, error); /* which then tells what is wrong */
+}
+
+attn_status attn__member_build(attn__member *member, attn_error *error)
+{
+    return attn_params_build(member->params, attn__seed_for(member->seed, ATTN__FOR_INIT), error);
 }
 
 void attn__member_free(const attn_word_sense *m, attn__member *member)
@@ -89,7 +95,7 @@ attn_status attn__model_open(attn_word_sense *m, attn_error *error)
     attn_status status = ATTN_OK;
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
         m->member[i].seed = m->config.seed + (uint64_t)i;
-        status = attn__member_create(m, &m->member[i], ATTN_F32, error);
+        status = attn__member_declare(m, &m->member[i], ATTN_F32, error);
     }
     return status;
 }
@@ -110,6 +116,9 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
     }
     if (status == ATTN_OK) {
         status = attn__model_open(m, error);
+    }
+    for (int i = 0; i < c.seeds && status == ATTN_OK; i++) {
+        status = attn__member_build(&m->member[i], error);
     }
     if (status == ATTN_OK && c.vectors == ATTN_VECTORS_CORPUS) {
         float *table = attn_params_value(m->member[0].params, m->member[0].embedding);
@@ -235,5 +244,9 @@ int attn_word_sense_epochs_done(const attn_word_sense *m)
 
 bool attn_word_sense_finished(const attn_word_sense *m)
 {
-    return m->member[m->config.seeds - 1].finished;
+    bool finished = true;
+    for (int i = 0; i < m->config.seeds; i++) {
+        finished = finished && m->member[i].finished;
+    }
+    return finished;
 }

@@ -103,15 +103,16 @@ bool attn__batch_make(const attn_word_sense *m, attn__arena *arena, const attn__
 typedef enum attn__purpose { ATTN__FOR_INIT = 1, ATTN__FOR_DROPOUT, ATTN__FOR_WORDS, ATTN__FOR_ORDER, ATTN__FOR_VECTORS } attn__purpose;
 uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose);
 
-/* Parameters of a member in the given dtype. */
-attn_status attn__member_create(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error);
+/* Declares the parameters of a member in the given dtype, which allocates none of them; then makes them. */
+attn_status attn__member_declare(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error);
+attn_status attn__member_build(attn__member *member, attn_error *error);
 void attn__member_free(const attn_word_sense *m, attn__member *member);
 /* Logits (B,S) of a batch; weights (B,H,1,L) through `weights` if it is not NULL. */
 attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b,
                                  attn_tensor **weights);
 /* Loss of a batch: cross entropy of the logits with the log share of each sense in an epoch added. */
 attn_tensor *attn__member_loss(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b);
-/* Allocates tape and members of a model whose tables are filled. */
+/* Makes the tape of a model whose tables are filled, and declares its members. */
 attn_status attn__model_open(attn_word_sense *m, attn_error *error);
 attn_word_sense *attn__model_new(const attn_allocator *allocator);
 

@@ -7,6 +7,23 @@
 
 #define BATCH 64
 
+/* Adds `share` times the softmax over a sentence's candidates, with the prior, to p. false if a number is not finite. */
+static bool add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p)
+{
+    double max = -HUGE_VAL, total = 0;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int s = 0; s < m->n_senses; s++) {
+            if (allow[s]) {
+                double x = attn_tensor_get(logits, i * m->n_senses + s) + m->config.prior * log(0.5 + (double)m->sense[s].count);
+                max = pass == 0 ? fmax(max, x) : max;
+                total += pass == 1 ? exp(x - max) : 0;
+                p[s] += pass == 2 ? share * exp(x - max) / total : 0;
+            }
+        }
+    }
+    return isfinite(total);
+}
+
 /* Probabilities (B,S) of a batch under one member, added to `sum` times 1/members; weights likewise if wanted. */
 static attn_status add_member(attn_word_sense *m, const attn__member *member, const attn__batch *b, double share, double *sum,
                               double *weights, attn_error *error)
@@ -20,21 +37,8 @@ static attn_status add_member(attn_word_sense *m, const attn__member *member, co
         return attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
     }
     for (int64_t i = 0; i < b->size; i++) {
-        double *p = sum + i * m->n_senses, max = -HUGE_VAL, total = 0;
-        const uint8_t *allow = b->candidates + i * m->n_senses;
-        for (int s = 0; s < m->n_senses; s++) {
-            if (allow[s]) {
-                max = fmax(max, attn_tensor_get(logits, i * m->n_senses + s) + m->config.prior * log(0.5 + (double)m->sense[s].count));
-            }
-        }
-        for (int pass = 0; pass < 2; pass++) {
-            for (int s = 0; s < m->n_senses; s++) {
-                if (allow[s]) {
-                    double x = attn_tensor_get(logits, i * m->n_senses + s) + m->config.prior * log(0.5 + (double)m->sense[s].count);
-                    total += pass == 0 ? exp(x - max) : 0;
-                    p[s] += pass == 1 ? share * exp(x - max) / total : 0;
-                }
-            }
+        if (!add_probabilities(m, logits, i, b->candidates + i * m->n_senses, share, sum + i * m->n_senses)) {
+            return attn__fail(error, ATTN_ENONFINITE, "the model's scores are not finite: its parameters are too large");
         }
     }
     for (int64_t i = 0; weights != NULL && i < attn_tensor_count(w); i++) {
@@ -162,7 +166,7 @@ static attn_status unknown_word(const attn_word_sense *m, const char *word, attn
             (void)snprintf(known + at, sizeof known - at, " and %zu more", n - i - 1);
         }
     }
-    return attn__fail(error, ATTN_EUNKNOWN_WORD, "the model knows no senses of '%.60s'; it knows: %s", word, known);
+    return attn__fail(error, ATTN_EUNKNOWN_WORD, "the model knows no senses of '%s'; it knows: %s", ATTN__QUOTE(word), known);
 }
 
 static attn_status no_memory(attn_error *error)
@@ -300,6 +304,9 @@ attn_status attn_word_sense_gradcheck(attn_word_sense *m, const attn_corpus *cor
     attn_error error = {.status = ATTN_OK};
     attn_status status = attn__encode_corpus(m, &arena, corpus, true, &data, &count, &error);
     count = count < sentences ? count : sentences;
+    if (status == ATTN_OK && count < 1) {
+        status = attn__fail(&error, ATTN_EINVAL, "%lld sentences to check the gradients on, expected at least 1", (long long)count);
+    }
     const attn__encoded **list = attn__arena_array(&arena, count, sizeof *list);
     attn__member copy = {.seed = m->member[0].seed};
     attn__batch b;
@@ -310,7 +317,10 @@ attn_status attn_word_sense_gradcheck(attn_word_sense *m, const attn_corpus *cor
         status = no_memory(&error);
     }
     if (status == ATTN_OK) {
-        status = attn__member_create(m, &copy, ATTN_F64, &error);
+        status = attn__member_declare(m, &copy, ATTN_F64, &error);
+    }
+    if (status == ATTN_OK) {
+        status = attn__member_build(&copy, &error);
     }
     if (status == ATTN_OK) {
         for (int id = 0; id < attn_params_count(copy.params); id++) { /* the trained values, in double */

@@ -52,6 +52,7 @@ static attn_status take_step(run *r, const attn__plan *plan, int64_t index, int6
     attn__batch b;
     int64_t n = plan->begin[index + 1] - plan->begin[index];
     if (!attn__batch_make(m, &m->scratch, plan->list + plan->begin[index], n, &b)) {
+        attn__arena_rewind(&m->scratch, mark);
         return no_memory(r);
     }
     hide_words(r, &b, step);
@@ -156,6 +157,19 @@ static void set_loss(run *r, const attn__plan *plan, int64_t steps)
     r->progress.loss = r->member->loss / (double)plan->begin[steps];
 }
 
+/* A finished member is what its best epoch made of it, and needs no optimiser. */
+static void close_member(const run *r)
+{
+    attn__member *member = r->member;
+    if (member->best != NULL) {
+        copy_parameters(member, false);
+    }
+    attn__free(&r->m->allocator, member->best);
+    member->best = NULL;
+    attn_optimizer_free(member->optimizer);
+    member->optimizer = NULL;
+}
+
 /* The member is ready for its next epoch, and can be saved, when the report is made. */
 static attn_status end_epoch(run *r, const attn__plan *plan)
 {
@@ -169,8 +183,11 @@ static attn_status end_epoch(run *r, const attn__plan *plan)
         return status;
     }
     member->finished = member->epochs >= r->m->epochs_planned || out_of_patience(r);
+    if (member->finished) {
+        close_member(r);
+    }
     bool go_on = tell(r, plan, plan->batches);
-    return go_on || member->finished ? ATTN_OK : attn__fail(r->error, ATTN_EINTERRUPTED, "interrupted after epoch %d", member->epochs);
+    return go_on || attn_word_sense_finished(r->m) ? ATTN_OK : attn__fail(r->error, ATTN_EINTERRUPTED, "interrupted after epoch %d", member->epochs);
 }
 
 /* The rest of the current epoch. */
@@ -200,7 +217,7 @@ static attn_status train_member(run *r)
 {
     const attn_word_sense_config *c = &r->m->config;
     attn__member *member = r->member;
-    if (member->optimizer == NULL) {
+    if (member->optimizer == NULL && !member->finished) {
         member->optimizer = attn_adamw_new(
             member->params, (attn_adamw_config){.learning_rate = c->learning_rate, .weight_decay = c->weight_decay}, r->error);
         if (member->optimizer == NULL) {
@@ -213,29 +230,35 @@ static attn_status train_member(run *r)
         status = train_epoch(r, &r->arena);
         attn__arena_rewind(&r->arena, mark);
     }
-    if (member->finished) {
-        if (member->best != NULL) {
-            copy_parameters(member, false);
-        }
-        attn__free(&r->m->allocator, member->best);
-        member->best = NULL;
-        attn_optimizer_free(member->optimizer);
-        member->optimizer = NULL;
-    }
     return status;
 }
 
-/* FNV-1a over the encoded training data: a continued run must see the same. */
-static uint64_t fingerprint(const attn__encoded *data, int64_t count)
+/* FNV-1a over encoded sentences, going on from `hash`. */
+static uint64_t fingerprint(uint64_t hash, const attn__encoded *data, int64_t count)
 {
-    uint64_t hash = 0xCBF29CE484222325U;
     for (int64_t i = 0; i < count; i++) {
         for (int32_t j = -2; j < data[i].length; j++) {
             int32_t x = j == -2 ? data[i].sense : j == -1 ? data[i].target : data[i].ids[j];
             hash = (hash ^ (uint32_t)x) * 0x100000001B3U;
         }
     }
-    return hash != 0 ? hash : 1;
+    return hash;
+}
+
+/* Reads the dev data once, to find words that the model does not know before the training and not after an epoch of it; goes on with *hash
+ * if they decide when the run ends. */
+static attn_status open_dev(const run *r, uint64_t *hash)
+{
+    attn__arena arena;
+    attn__encoded *data;
+    int64_t count;
+    attn__arena_init(&arena, &r->m->allocator);
+    attn_status status = attn__encode_corpus(r->m, &arena, r->dev, true, &data, &count, r->error);
+    if (status == ATTN_OK && r->m->config.patience > 0) {
+        *hash = fingerprint(*hash, data, count);
+    }
+    attn__arena_free(&arena);
+    return status;
 }
 
 /* Epochs when the user names none: enough for WANTED_STEPS steps. */
@@ -264,14 +287,19 @@ static attn_status open_run(run *r, const attn_corpus *train)
                 attn__fail(r->error, ATTN_EMISMATCH, "%s:%lld: the model does not know the sense '%s'", e.file, (long long)e.line, e.sense);
         }
     }
+    uint64_t now = 0xCBF29CE484222325U;
+    if (status == ATTN_OK) {
+        now = fingerprint(now, r->data, r->count);
+        status = r->dev != NULL ? open_dev(r, &now) : ATTN_OK;
+    }
+    if (status == ATTN_OK && r->m->fingerprint != 0 && r->m->fingerprint != now) {
+        status = attn__fail(r->error, ATTN_EMISMATCH, "the data are not those that the model began with: training data%s must be the same",
+                            r->m->config.patience > 0 ? " and dev data" : "");
+    }
     if (status != ATTN_OK) {
         return status;
     }
-    uint64_t now = fingerprint(r->data, r->count);
-    if (r->m->fingerprint != 0 && r->m->fingerprint != now) {
-        return attn__fail(r->error, ATTN_EMISMATCH, "the training data are not those that the model began with");
-    }
-    r->m->fingerprint = now;
+    r->m->fingerprint = now != 0 ? now : 1; /* 0 means none yet */
     r->m->epochs_planned = plan_epochs(r);
     r->progress.members = r->m->config.seeds;
     r->progress.epochs = r->m->epochs_planned;

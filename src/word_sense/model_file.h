@@ -1,0 +1,21 @@
+/* What saving and loading of models share. Not installed. */
+#ifndef ATTN_MODEL_FILE_H
+#define ATTN_MODEL_FILE_H
+
+#include "attn/checkpoint.h"
+#include "word_sense/model.h"
+
+#define ATTN__MODEL_FORMAT "attn.word-sense/1"
+
+/* What the file holds of a member whose training is under way: the optimiser's state after so many steps (0: no state), and whether there
+ * are parameters of a best epoch. */
+typedef struct attn__underway {
+    int64_t steps;
+    bool best;
+} attn__underway;
+
+/* The tensors of all members: "MEMBER.NAME", "MEMBER.optimizer.m.NAME", "MEMBER.optimizer.v.NAME", "MEMBER.best.NAME". Their data is that
+ * of the members, NULL where it is not made yet. In scratch; NULL if out of memory. */
+attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway underway[], int *count);
+
+#endif

@@ -1,0 +1,251 @@
+/* Models from safetensors files. The texts are read first, then the tensors are compared with what the texts promise, and only then is
+ * memory of their size asked for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "nn/nn.h"
+#include "word_sense/model_file.h"
+
+/* ---- texts ---- */
+
+static json_t *load_json(const attn_safetensors *f, const char *key, size_t flags)
+{
+    json_error_t why;
+    const char *text = attn_safetensors_text(f, key);
+    return text != NULL ? attn__json_load(text, strlen(text), flags, &why) : NULL;
+}
+
+/* Numbers that are chosen when a model is made are never 0 in its file. */
+static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+{
+    attn_word_sense_config config;
+    attn_status status = attn__config_from_json(attn_safetensors_text(f, "attn.config"), &config, error);
+    if (status == ATTN_OK && (config.min_count < 1 || config.batch < 1)) {
+        status = attn__fail(error, ATTN_EFORMAT, "configuration: min_count is %d and batch %d, expected at least 1", config.min_count,
+                            config.batch);
+    }
+    if (status == ATTN_OK) {
+        m->config = config;
+    }
+    return status;
+}
+
+static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+{
+    json_t *array = load_json(f, "attn.vocabulary", JSON_ALLOW_NUL);
+    attn_status status =
+        json_is_array(array) && json_array_size(array) < INT32_MAX ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no vocabulary");
+    for (size_t i = 0; status == ATTN_OK && i < json_array_size(array); i++) {
+        const json_t *word = json_array_get(array, i);
+        int64_t n = json_is_string(word) ? attn__names_add(&m->vocabulary, json_string_value(word), json_string_length(word)) : -2;
+        if (n == -1) {
+            status = attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
+        } else if (n != (int64_t)i) {
+            status = attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
+        }
+    }
+    json_decref(array);
+    return status;
+}
+
+/* Senses of a word must stand together. */
+static attn_status load_sense(attn_word_sense *m, const json_t *entry, int s, attn_error *error)
+{
+    const char *word = json_string_value(json_object_get(entry, "word")), *label = json_string_value(json_object_get(entry, "sense"));
+    const json_t *count = json_object_get(entry, "count");
+    if (word == NULL || word[0] == '\0' || label == NULL || label[0] == '\0' || !json_is_integer(count) || json_integer_value(count) < 0) {
+        return attn__fail(error, ATTN_EFORMAT, "senses: entry %d lacks a word, a sense or a count", s);
+    }
+    int64_t known = (int64_t)m->lemmas.count, w = attn__names_add(&m->lemmas, word, strlen(word));
+    char *copy = attn__arena_copy(&m->arena, label, strlen(label) + 1);
+    if (w < 0 || copy == NULL) {
+        return attn__fail(error, ATTN_ENOMEM, "out of memory for the senses");
+    }
+    if (w < known && (s == 0 || m->sense[s - 1].word != (int)w)) {
+        return attn__fail(error, ATTN_EFORMAT, "senses: entry %d: the senses of a word must stand together", s);
+    }
+    if (w == known) {
+        m->lemma[w] = (attn__lemma){s, 0};
+    }
+    m->lemma[w].senses++;
+    m->sense[s] = (attn__sense){copy, (int)w, json_integer_value(count)};
+    return ATTN_OK;
+}
+
+static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+{
+    json_t *array = load_json(f, "attn.senses", 0);
+    size_t n = json_array_size(array);
+    attn_status status = n > 0 && n < INT32_MAX ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no senses");
+    if (status == ATTN_OK) {
+        m->sense = attn__arena_array(&m->arena, (int64_t)n, sizeof *m->sense);
+        m->lemma = attn__arena_array(&m->arena, (int64_t)n, sizeof *m->lemma);
+        status = m->sense != NULL && m->lemma != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the senses");
+    }
+    for (size_t s = 0; s < n && status == ATTN_OK; s++) {
+        status = load_sense(m, json_array_get(array, s), (int)s, error);
+    }
+    m->n_senses = (int)n;
+    json_decref(array);
+    return status;
+}
+
+static attn_status load_member_progress(attn__member *k, const json_t *entry, attn__underway *underway, const attn_word_sense *m,
+                                        attn_error *error)
+{
+    json_int_t step, steps;
+    int finished;
+    if (json_unpack((json_t *)(uintptr_t)entry, "{s:i, s:I, s:F, s:b, s:F, s:i, s:I}", "epochs", &k->epochs, "step", &step, "loss",
+                    &k->loss, "finished", &finished, "best_score", &k->best_score, "best_epoch", &k->best_epoch, "optimizer_steps",
+                    &steps) != 0 ||
+        k->epochs < 0 || step < 0 || steps < 0 || k->best_epoch < 0 || (finished && (step > 0 || steps > 0))) {
+        return attn__fail(error, ATTN_EFORMAT, "training: a member's progress is incomplete");
+    }
+    k->step = step;
+    k->finished = finished != 0;
+    *underway = (attn__underway){steps, m->config.patience > 0 && k->best_epoch > 0 && !k->finished};
+    return ATTN_OK;
+}
+
+static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, attn__underway underway[], attn_error *error)
+{
+    const char *hash = NULL;
+    json_t *object = load_json(f, "attn.training", 0), *members = NULL;
+    attn_status status = ATTN_OK;
+    if (json_unpack(object, "{s:i, s:s, s:o}", "epochs_planned", &m->epochs_planned, "training_data", &hash, "members", &members) != 0 ||
+        json_array_size(members) != (size_t)m->config.seeds || m->epochs_planned < 0 || strspn(hash, "0123456789abcdef") != 16 ||
+        strlen(hash) != 16) {
+        status = attn__fail(error, ATTN_EFORMAT, "no progress of training, or not of %d members", m->config.seeds);
+    }
+    if (status == ATTN_OK) {
+        m->fingerprint = strtoull(hash, NULL, 16);
+    }
+    for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
+        status = load_member_progress(&m->member[i], json_array_get(members, (size_t)i), &underway[i], m, error);
+    }
+    json_decref(object);
+    return status;
+}
+
+/* ---- tensors ---- */
+
+static attn_status check_finite(const attn_file_tensor *x, attn_error *error)
+{
+    for (int64_t i = 0; i < attn_shape_count(x->shape); i++) {
+        if (!isfinite(((const float *)x->data)[i])) {
+            return attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)i);
+        }
+    }
+    return ATTN_OK;
+}
+
+/* All names, shapes and dtypes must be those that the texts promise. */
+static attn_status compare(const attn_safetensors *f, const attn_file_tensor list[], int count, attn_error *error)
+{
+    attn__differences d = attn__differences_begin("the tensors do not fit the configuration: ", strlen(ATTN__QUOTE(f->name)) + 2);
+    for (int i = 0; i < count; i++) {
+        int at = attn_safetensors_find(f, list[i].name);
+        attn_file_tensor x = attn_safetensors_get(f, at);
+        attn__differ_tensor(&d, list[i].name, at >= 0 ? &x : NULL, list[i].shape, list[i].dtype);
+    }
+    for (int i = 0; i < attn_safetensors_count(f); i++) {
+        attn_file_tensor x = attn_safetensors_get(f, i);
+        bool known = false;
+        for (int k = 0; k < count && !known; k++) {
+            known = strcmp(list[k].name, x.name) == 0;
+        }
+        if (!known) {
+            attn__differ_surplus(&d, &x);
+        }
+    }
+    attn_status status = attn__differences_end(&d, error);
+    for (int i = 0; i < attn_safetensors_count(f) && status == ATTN_OK; i++) {
+        attn_file_tensor x = attn_safetensors_get(f, i);
+        status = check_finite(&x, error);
+    }
+    return status;
+}
+
+/* Makes the parameters and what a member under way needs. */
+static attn_status build_member(attn_word_sense *m, attn__member *k, attn__underway underway, attn_error *error)
+{
+    attn_status status = attn__member_build(k, error);
+    if (status == ATTN_OK && underway.steps > 0) {
+        attn_adamw_config config = {.learning_rate = m->config.learning_rate, .weight_decay = m->config.weight_decay};
+        k->optimizer = attn_adamw_new(k->params, config, error);
+        if (k->optimizer == NULL) {
+            return ATTN_ENOMEM;
+        }
+        attn_optimizer_set_steps(k->optimizer, underway.steps);
+    }
+    if (status == ATTN_OK && underway.best) {
+        k->best = attn__calloc(&m->allocator, (size_t)attn_params_elements(k->params), sizeof *k->best);
+        status = k->best != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the best parameters");
+    }
+    return status;
+}
+
+static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, const attn__underway underway[], attn_error *error)
+{
+    int count;
+    const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
+    attn_status status = list != NULL ? compare(f, list, count, error) : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
+    for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
+        status = build_member(m, &m->member[i], underway[i], error);
+    }
+    if (status == ATTN_OK) { /* the same list again, now with places to fill */
+        list = attn__model_tensors(m, underway, &count);
+        status = list != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
+    }
+    for (int i = 0; i < count && status == ATTN_OK; i++) {
+        attn_file_tensor x = attn_safetensors_get(f, attn_safetensors_find(f, list[i].name));
+        size_t bytes = (size_t)attn_shape_count(x.shape) * sizeof(float);
+        if (bytes > 0) {
+            memcpy((void *)(uintptr_t)list[i].data, x.data, bytes);
+        }
+    }
+    return status;
+}
+
+/* ---- the file ---- */
+
+static attn_status fill_model(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+{
+    const char *format = attn_safetensors_text(f, "attn.model");
+    if (format == NULL || strcmp(format, ATTN__MODEL_FORMAT) != 0) {
+        return attn__fail(error, ATTN_EFORMAT, "no word-sense model: \"attn.model\" is %s, expected " ATTN__MODEL_FORMAT,
+                          format != NULL ? ATTN__QUOTE(format) : "missing");
+    }
+    attn_status status = load_config(m, f, error);
+    status = status == ATTN_OK ? load_vocabulary(m, f, error) : status;
+    status = status == ATTN_OK ? load_senses(m, f, error) : status;
+    status = status == ATTN_OK ? attn__model_open(m, error) : status;
+    if (status == ATTN_OK) {
+        attn__mark mark = attn__arena_mark(&m->scratch);
+        attn__underway *underway = attn__arena_array(&m->scratch, m->config.seeds, sizeof *underway);
+        status = underway != NULL ? load_progress(m, f, underway, error) : attn__fail(error, ATTN_ENOMEM, "out of memory");
+        status = status == ATTN_OK ? load_tensors(m, f, underway, error) : status;
+        attn__arena_rewind(&m->scratch, mark);
+    }
+    return status;
+}
+
+attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error)
+{
+    attn_error why = {.status = ATTN_OK};
+    attn_safetensors *f = attn_safetensors_read(path, allocator, error);
+    if (f == NULL) {
+        return NULL;
+    }
+    attn_word_sense *m = attn__model_new(allocator);
+    attn_status status = m != NULL ? fill_model(m, f, &why) : attn__fail(&why, ATTN_ENOMEM, "out of memory for the model");
+    attn_safetensors_free(f);
+    if (status == ATTN_OK) {
+        return m;
+    }
+    (void)attn__fail(error, status, "%s: %s", path, why.message);
+    attn_word_sense_free(m);
+    return NULL;
+}

@@ -1,0 +1,146 @@
+/* Models into safetensors files: tensors "MEMBER.NAME", texts for everything else (docs/formats.md). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "word_sense/model_file.h"
+
+/* ---- tensors ---- */
+
+typedef struct tensors {
+    attn__arena *arena;
+    attn_file_tensor *list;
+    int count;
+    bool ok;
+} tensors;
+
+static void add_tensor(tensors *t, int member, const char *kind, const char *name, attn_shape shape, const void *data)
+{
+    size_t size = strlen(kind) + strlen(name) + 24;
+    char *full = attn__arena_alloc(t->arena, size);
+    t->ok = t->ok && full != NULL;
+    if (t->ok) {
+        (void)snprintf(full, size, "%d.%s%s%s", member, kind, kind[0] != '\0' ? "." : "", name);
+        t->list[t->count++] = (attn_file_tensor){full, ATTN_F32, shape, data};
+    }
+}
+
+static void add_member(tensors *t, int number, attn__member *k, attn__underway underway)
+{
+    const float *best = k->best;
+    for (int id = 0; id < attn_params_count(k->params); id++) {
+        const char *name = attn_params_name(k->params, id);
+        attn_shape shape = attn_params_shape(k->params, id);
+        add_tensor(t, number, "", name, shape, attn_params_value(k->params, id));
+        for (int slot = 0; underway.steps > 0 && slot < 2; slot++) {
+            add_tensor(t, number, slot == 0 ? "optimizer.m" : "optimizer.v", name, shape,
+                       k->optimizer != NULL ? attn_optimizer_slot(k->optimizer, slot, id) : NULL);
+        }
+        if (underway.best) {
+            add_tensor(t, number, "best", name, shape, best);
+            best += best != NULL ? attn_shape_count(shape) : 0;
+        }
+    }
+}
+
+attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway underway[], int *count)
+{
+    int64_t most = 0;
+    for (int i = 0; i < m->config.seeds; i++) {
+        most += 4 * attn_params_count(m->member[i].params);
+    }
+    tensors t = {.arena = &m->scratch, .list = attn__arena_array(&m->scratch, most, sizeof *t.list)};
+    t.ok = t.list != NULL;
+    for (int i = 0; i < m->config.seeds && t.ok; i++) {
+        add_member(&t, i, &m->member[i], underway[i]);
+    }
+    *count = t.count;
+    return t.ok ? t.list : NULL;
+}
+
+/* ---- texts ---- */
+
+/* Appends and takes the value; false if memory is out (jansson takes NULL for a failure too). */
+static bool append(json_t *array, json_t *value)
+{
+    return json_array_append_new(array, value) == 0;
+}
+
+/* The array as text, or NULL if not everything could be appended. */
+static char *dump_if(bool ok, json_t *array)
+{
+    char *text = attn__json_dump(ok ? json_incref(array) : NULL);
+    json_decref(array);
+    return text;
+}
+
+static char *names_to_json(const attn__names *names)
+{
+    json_t *array = json_array();
+    bool ok = true;
+    for (size_t i = 0; i < names->count && ok; i++) {
+        ok = append(array, json_stringn(names->list[i].text, names->list[i].size));
+    }
+    return dump_if(ok, array);
+}
+
+static char *senses_to_json(const attn_word_sense *m)
+{
+    json_t *array = json_array();
+    bool ok = true;
+    for (int s = 0; s < m->n_senses && ok; s++) {
+        ok = append(array, json_pack("{s:s, s:s, s:I}", "word", m->lemmas.list[m->sense[s].word].text, "sense", m->sense[s].label, "count",
+                                     (json_int_t)m->sense[s].count));
+    }
+    return dump_if(ok, array);
+}
+
+static char *progress_to_json(const attn_word_sense *m, const attn__underway underway[])
+{
+    json_t *members = json_array();
+    bool ok = true;
+    for (int i = 0; i < m->config.seeds && ok; i++) {
+        const attn__member *k = &m->member[i];
+        ok = append(members, json_pack("{s:i, s:I, s:f, s:b, s:f, s:i, s:I}", "epochs", k->epochs, "step", (json_int_t)k->step, "loss",
+                                       k->loss, "finished", k->finished, "best_score", k->best_score, "best_epoch", k->best_epoch,
+                                       "optimizer_steps", (json_int_t)underway[i].steps));
+    }
+    char hash[20];
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->fingerprint);
+    json_t *object = json_pack("{s:i, s:s, s:O}", "epochs_planned", m->epochs_planned, "training_data", hash, "members", members);
+    json_decref(members);
+    return dump_if(ok && object != NULL, object);
+}
+
+/* ---- the file ---- */
+
+static attn_status write_model(attn_word_sense *m, const char *path, const attn__underway underway[], attn_error *error)
+{
+    int count;
+    const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
+    char *owned[] = {attn__config_to_json(&m->config), names_to_json(&m->vocabulary), senses_to_json(m), progress_to_json(m, underway)};
+    const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]},      {"attn.senses", owned[2]},
+                                    {"attn.training", owned[3]}, {"attn.model", ATTN__MODEL_FORMAT}, {"attn.version", attn_version()}};
+    bool ok = list != NULL && owned[0] != NULL && owned[1] != NULL && owned[2] != NULL && owned[3] != NULL;
+    attn_status status = ok ? attn_safetensors_write(path, list, count, texts, sizeof texts / sizeof texts[0], &m->allocator, error)
+                            : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
+    for (int i = 0; i < 4; i++) {
+        free(owned[i]);
+    }
+    return status;
+}
+
+attn_status attn_word_sense_save(attn_word_sense *m, const char *path, attn_error *error)
+{
+    attn__mark mark = attn__arena_mark(&m->scratch);
+    attn__underway *underway = attn__arena_array(&m->scratch, m->config.seeds, sizeof *underway);
+    for (int i = 0; i < m->config.seeds && underway != NULL; i++) {
+        const attn__member *k = &m->member[i];
+        underway[i] = (attn__underway){k->optimizer != NULL ? attn_optimizer_steps(k->optimizer) : 0, k->best != NULL};
+    }
+    attn_status status =
+        underway != NULL ? write_model(m, path, underway, error) : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
+    attn__arena_rewind(&m->scratch, mark);
+    return status;
+}
