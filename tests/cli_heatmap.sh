@@ -83,14 +83,17 @@ measure a.png
 wide=$width high=$height
 ends 0 --matrix m.tsv -o a.png --cell 110 --quiet
 measure a.png
-[ $((width - wide)) -eq 30 ] && [ $((height - high)) -eq 40 ] || bad "3 x 4 cells grew by 10 pixels, the picture by $((width - wide)) x $((height - high))"
+grown="$((width - wide)) x $((height - high))"
+[ "$grown" = '30 x 40' ] || bad "3 x 4 cells grew by 10 pixels, the picture by $grown"
 ends 0 --matrix - -o - --cell 110 --quiet <m.tsv
 same out.bin a.png
 ends 0 --matrix m.tsv -o '热图 苹果.png' --cell 110 --quiet
 same '热图 苹果.png' a.png
 ends 0 --matrix m.tsv -o A.PNG --cell 100 --scale 2 --quiet
 measure A.PNG
-[ "$width" -gt $((2 * wide - 40)) ] && [ "$width" -lt $((2 * wide + 40)) ] || bad "scale 2: $width pixels wide, $wide before"
+if [ "$width" -lt $((2 * wide - 40)) ] || [ "$width" -gt $((2 * wide + 40)) ]; then
+    bad "scale 2: $width pixels wide, $wide before"
+fi
 
 # Labels inside of the file and beside it are the same.
 printf 'the\ncat\nsat\ndown\n' >rows.txt
@@ -103,7 +106,8 @@ ends 0 --matrix m.tsv --rows rows.txt --columns columns.txt -o b.png --quiet
 ends 0 --matrix labelled.tsv -o c.png --quiet
 same b.png c.png
 cmp -s a.png b.png && bad 'labels make no difference'
-printf '{"values":[[0.5,0.25,0.25],[0,0.9,0.1],[0.2,0.2,0.6],[0.3,null,0.7]],"rows":["the","cat","sat","down"],"columns":["x","苹果","y z"]}' >m.json
+printf '{"values":[[0.5,0.25,0.25],[0,0.9,0.1],[0.2,0.2,0.6],[0.3,null,0.7]],' >m.json
+printf '"rows":["the","cat","sat","down"],"columns":["x","苹果","y z"]}' >>m.json
 ends 0 --matrix m.json -o c.png --quiet
 same b.png c.png
 ends 0 --matrix m.tsv --rows - --columns columns.txt -o c.png --quiet <rows.txt
@@ -126,7 +130,7 @@ done
 
 printf '3\t-2\n' >wide.tsv
 ends 0 --matrix wide.tsv -o c.png
-grep -qF 'attn: the values reach from -2 to 3, the colours from 0 to 1: --vmin and --vmax change that' err.txt || bad 'nothing said of the range'
+grep -qF 'attn: the values reach from -2 to 3, the colours from 0 to 1: --vmin and --vmax' err.txt || bad 'nothing said of the range'
 ends 0 --matrix wide.tsv -o c.png --quiet
 silent
 ends 0 --matrix m.tsv --cell 4 -o c.png
