@@ -36,7 +36,7 @@ typedef struct attn_word_sense_config {
     int min_count; /* words seen less often in training share the vector of unknown words; 0: chosen by the size of the corpus */
     int seeds;     /* models of different seeds whose probabilities are averaged */
     int epochs;    /* 0: chosen by the size of the corpus */
-    int batch;     /* sentences a step */
+    int batch;     /* sentences a step; 0: chosen by the size of the corpus */
     int sense_cap; /* sentences of one sense in an epoch at most, drawn anew each time */
     double learning_rate, weight_decay, clip;
     double dropout;           /* of embedding components; of the features it is 3/5 of that */
@@ -124,6 +124,7 @@ ATTN_API int attn_word_sense_senses(const attn_word_sense *m, int word);
 ATTN_API const char *attn_word_sense_sense(const attn_word_sense *m, int word, int sense);
 ATTN_API int64_t attn_word_sense_support(const attn_word_sense *m, int word, int sense); /* training examples */
 
+/** The configuration; numbers that were left to the model (0) are filled in. */
 ATTN_API attn_word_sense_config attn_word_sense_get_config(const attn_word_sense *m);
 ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m); /* words with a vector, without the unknown word */
 ATTN_API int64_t attn_word_sense_parameters(const attn_word_sense *m);

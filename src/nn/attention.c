@@ -66,12 +66,12 @@ static int add(attn_params *p, const char *layer, const char *name, attn_shape s
     return attn_params_add(p, full, shape, config);
 }
 
-static projection add_projection(attn_params *p, const char *layer, char letter, int in, int out, bool bias)
+static projection add_projection(attn_params *p, const char *layer, char letter, int in, int out, double scale, bool bias)
 {
     char matrix[] = {'W', '_', letter, '\0'}, vector[] = {'b', '_', letter, '\0'};
     projection q = {.bias = -1};
     q.matrix =
-        add(p, layer, matrix, ATTN_SHAPE(in, out), (attn_param_config){.init = ATTN_INIT_NORMAL, .scale = 1 / sqrt(in), .decay = true});
+        add(p, layer, matrix, ATTN_SHAPE(in, out), (attn_param_config){.init = ATTN_INIT_NORMAL, .scale = scale / sqrt(in), .decay = true});
     if (bias) {
         q.bias = add(p, layer, vector, ATTN_SHAPE(out), (attn_param_config){.init = ATTN_INIT_ZEROS});
     }
@@ -86,11 +86,12 @@ const attn_attention *attn_attention_add(attn_params *p, const char *name, attn_
         return NULL;
     }
     *layer = (attn_attention){.config = c, .params = p, .output = {-1, -1}, .w = -1, .position = -1};
-    layer->query = add_projection(p, name, 'q', c.query_dim, c.heads * c.head_dim, c.bias);
-    layer->key = add_projection(p, name, 'k', c.key_dim, c.heads * c.head_dim, c.bias);
-    layer->value = add_projection(p, name, 'v', c.value_dim, c.heads * c.head_value_dim, c.bias);
+    double near = c.score == ATTN_SCORE_DOT ? pow(c.head_dim, -0.25) : 1; /* first scores as large as the scaled ones */
+    layer->query = add_projection(p, name, 'q', c.query_dim, c.heads * c.head_dim, near, c.bias);
+    layer->key = add_projection(p, name, 'k', c.key_dim, c.heads * c.head_dim, near, c.bias);
+    layer->value = add_projection(p, name, 'v', c.value_dim, c.heads * c.head_value_dim, 1, c.bias);
     if (!c.no_output) {
-        layer->output = add_projection(p, name, 'o', c.heads * c.head_value_dim, c.output_dim, c.bias);
+        layer->output = add_projection(p, name, 'o', c.heads * c.head_value_dim, c.output_dim, 1, c.bias);
     }
     if (c.score == ATTN_SCORE_ADDITIVE) {
         layer->w = add(p, name, "w", ATTN_SHAPE(c.heads, c.head_dim),

@@ -32,7 +32,7 @@ static void tile_of_product(void *ctx, int64_t tile)
 static void multiply(const product *p)
 {
     int64_t tiles = p->batch * attn__tiles(p->m, TILE_ROWS) * attn__tiles(p->n, TILE_COLUMNS);
-    double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
+    double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k / 16; /* vectors do 16 multiply-adds at a time */
     attn__parallel(attn__tape_threads(p->node->tape), tiles, tiles > 0 ? work / (double)tiles : 0, tile_of_product, (void *)(uintptr_t)p);
 }
 

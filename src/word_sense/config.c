@@ -30,7 +30,7 @@ static const field fields[] = {
     {AT(min_count), INTEGER, 0, 1000000},
     {AT(seeds), INTEGER, 1, 100},
     {AT(epochs), INTEGER, 0, 1000000},
-    {AT(batch), INTEGER, 1, 65536},
+    {AT(batch), INTEGER, 0, 65536},
     {AT(sense_cap), INTEGER, 1, 1000000000},
     {AT(learning_rate), REAL, 0, 100},
     {AT(weight_decay), REAL, 0, 100},
@@ -59,7 +59,6 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .hidden = 16,
         .window = 30,
         .seeds = 1,
-        .batch = 64,
         .sense_cap = 300,
         .learning_rate = 3e-3,
         .weight_decay = 0.05,
@@ -67,6 +66,7 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .dropout = 0.5,
         .word_dropout = 0.2,
         .attention_dropout = 0.1,
+        .label_smoothing = 0.1,
         .prior = 0.5,
     };
 }

@@ -268,12 +268,7 @@ static int plan_epochs(const run *r)
     if (c->epochs > 0) {
         return c->epochs;
     }
-    int64_t sentences = 0;
-    for (int s = 0; s < r->m->n_senses; s++) {
-        int64_t n = r->m->sense[s].count;
-        sentences += n < c->sense_cap ? n : c->sense_cap;
-    }
-    int64_t epochs = attn__tiles(WANTED_STEPS, attn__tiles(sentences, c->batch));
+    int64_t epochs = attn__tiles(WANTED_STEPS, attn__tiles(attn__epoch_sentences(r->m), c->batch));
     return (int)(epochs < FEWEST_EPOCHS ? FEWEST_EPOCHS : epochs > MOST_EPOCHS ? MOST_EPOCHS : epochs);
 }
 

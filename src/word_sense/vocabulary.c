@@ -4,6 +4,12 @@
 
 #include "word_sense/model.h"
 
+/* Sentences of an epoch below which steps are small, and the two sizes of a step. Found by cross-validation on training data: small steps
+ * reach the same accuracy on small corpora in a third of the time. */
+#define SMALL_EPOCH 2048
+#define SMALL_BATCH 16
+#define LARGE_BATCH 64
+
 /* Tokens of training text from which on words seen once are too many to be worth a vector. */
 #define LARGE_CORPUS 50000
 
@@ -181,6 +187,15 @@ static attn_status build_senses(attn_word_sense *m, const attn_corpus *train, at
     return status;
 }
 
+int64_t attn__epoch_sentences(const attn_word_sense *m)
+{
+    int64_t sentences = 0;
+    for (int s = 0; s < m->n_senses; s++) {
+        sentences += m->sense[s].count < m->config.sense_cap ? m->sense[s].count : m->config.sense_cap;
+    }
+    return sentences;
+}
+
 attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train, attn_error *error)
 {
     if (attn_corpus_count(train) == 0) {
@@ -190,6 +205,9 @@ attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train,
     attn_status status = build_words(m, train, error);
     if (status == ATTN_OK) {
         status = build_senses(m, train, error);
+    }
+    if (status == ATTN_OK && m->config.batch == 0) {
+        m->config.batch = attn__epoch_sentences(m) < SMALL_EPOCH ? SMALL_BATCH : LARGE_BATCH;
     }
     attn__arena_rewind(&m->scratch, mark);
     return status;
