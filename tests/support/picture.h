@@ -43,4 +43,41 @@ static inline void border_is_white(const attn_image *image, int width)
     assert_int_equal(outside, 0);
 }
 
+/* A file that is no font: the built-in letters are used. */
+#define NO_FONT ATTN_SOURCE_DIR "/tests/CMakeLists.txt"
+
+typedef struct drawing {
+    attn_image image;
+    attn_heatmap_layout at;
+} drawing;
+
+static inline drawing draw(attn_heatmap_config config, attn_heatmap_panel panel)
+{
+    drawing d;
+    attn_error error = {0};
+    config.font = NO_FONT;
+    if (config.panels == NULL) {
+        config.panels = &panel;
+        config.n_panels = 1;
+    }
+    attn_status status = attn_heatmap_draw(&config, &d.image, &d.at, NULL, &error);
+    if (status != ATTN_OK) {
+        print_error("%s\n", error.message);
+    }
+    assert_int_equal(status, ATTN_OK);
+    assert_int_equal(d.image.width, d.at.width);
+    assert_int_equal(d.image.height, d.at.height);
+    border_is_white(&d.image, 4);
+    return d;
+}
+
+/* n x n values, none like its neighbours. */
+static inline attn_heatmap_panel square(int n, double *values)
+{
+    for (int i = 0; i < n * n; i++) {
+        values[i] = (i * 7 % 11) / 11.0;
+    }
+    return (attn_heatmap_panel){.rows = n, .columns = n, .values = values};
+}
+
 #endif
