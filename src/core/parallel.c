@@ -7,7 +7,7 @@
 
 /* Work below which starting threads costs more than it saves, above all on a busy machine where they wait for each other. In elementary
  * operations of about a third of a nanosecond. */
-#define WORTH_THREADS 200000.0
+#define WORTH_THREADS 300000.0
 
 /* OpenMP ends the process when it cannot start as many threads as it is asked for. */
 #define MOST_THREADS 256

@@ -186,7 +186,7 @@ static void tile_backward_keys(void *ctx, int64_t tile)
 static void over_blocks(attn__node *n, int64_t extent, int64_t other, attn__tile_fn fn)
 {
     const scores *s = n->attributes;
-    double cost = (double)s->width * (s->kind == ATTN_SCORE_ADDITIVE ? 20 : 1) * BLOCK * (double)other;
+    double cost = (double)s->width * (s->kind == ATTN_SCORE_ADDITIVE ? 20 : 1) * (double)(extent < BLOCK ? extent : BLOCK) * (double)other;
     attn__parallel(attn__tape_threads(n->tape), s->d.batch * s->d.heads * attn__tiles(extent, BLOCK), cost, fn, n);
 }
 

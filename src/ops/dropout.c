@@ -25,7 +25,7 @@ static void tile_forward(void *ctx, int64_t tile)
 
 static void forward(attn__node *n)
 {
-    attn__each_tile(n, 10, tile_forward);
+    attn__each_tile(n, 3, tile_forward);
 }
 
 static void tile_backward(void *ctx, int64_t tile)
@@ -38,7 +38,7 @@ static void tile_backward(void *ctx, int64_t tile)
 
 static void backward(attn__node *n)
 {
-    attn__each_tile(n, 10, tile_backward);
+    attn__each_tile(n, 3, tile_backward);
 }
 
 attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate)
