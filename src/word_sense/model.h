@@ -118,6 +118,11 @@ attn_tensor *attn__member_loss(const attn_word_sense *m, const attn__member *mem
 attn_status attn__model_open(attn_word_sense *m, attn_error *error);
 attn_word_sense *attn__model_new(const attn_allocator *allocator);
 
+/* ---- train.c ---- */
+
+/* Gives the member a new optimiser; the learning rate is a factor of every step. */
+attn_status attn__member_optimizer(const attn_word_sense *m, attn__member *member, attn_error *error);
+
 /* ---- predict.c ---- */
 
 /* Scores of one member alone. */

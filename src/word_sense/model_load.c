@@ -173,11 +173,9 @@ static attn_status build_member(attn_word_sense *m, attn__member *k, attn__under
 {
     attn_status status = attn__member_build(k, error);
     if (status == ATTN_OK && underway.steps > 0) {
-        attn_adamw_config config = {.learning_rate = m->config.learning_rate, .weight_decay = m->config.weight_decay};
-        k->optimizer = attn_adamw_new(k->params, config, error);
-        if (k->optimizer == NULL) {
-            return ATTN_ENOMEM;
-        }
+        status = attn__member_optimizer(m, k, error);
+    }
+    if (status == ATTN_OK && underway.steps > 0) {
         attn_optimizer_set_steps(k->optimizer, underway.steps);
     }
     if (status == ATTN_OK && underway.best) {

@@ -73,7 +73,15 @@ static attn_status take_step(run *r, const attn__plan *plan, int64_t index, int6
     (void)attn_clip_grad_norm(r->member->params, m->config.clip);
     const attn_schedule_config schedule = {
         .decay = ATTN_DECAY_LINEAR, .warmup_steps = WARMUP_STEPS, .total_steps = total, .floor = RATE_FLOOR};
-    return attn_optimizer_step(r->member->optimizer, attn_schedule(&schedule, step), r->error);
+    return attn_optimizer_step(r->member->optimizer, m->config.learning_rate * attn_schedule(&schedule, step), r->error);
+}
+
+attn_status attn__member_optimizer(const attn_word_sense *m, attn__member *member, attn_error *error)
+{
+    const attn_adamw_config config = {.learning_rate = 1, .weight_decay = m->config.weight_decay}; /* 0 there would be the default */
+    attn_error why = {.status = ATTN_OK};
+    member->optimizer = attn_adamw_new(member->params, config, &why);
+    return member->optimizer != NULL ? ATTN_OK : attn__fail(error, why.status, "%s", why.message);
 }
 
 /* ---- dev data and early stopping ---- */
@@ -215,16 +223,11 @@ static attn_status train_epoch(run *r, attn__arena *arena)
 
 static attn_status train_member(run *r)
 {
-    const attn_word_sense_config *c = &r->m->config;
     attn__member *member = r->member;
-    if (member->optimizer == NULL && !member->finished) {
-        member->optimizer = attn_adamw_new(
-            member->params, (attn_adamw_config){.learning_rate = c->learning_rate, .weight_decay = c->weight_decay}, r->error);
-        if (member->optimizer == NULL) {
-            return r->error != NULL ? r->error->status : ATTN_ENOMEM;
-        }
-    }
     attn_status status = ATTN_OK;
+    if (member->optimizer == NULL && !member->finished) {
+        status = attn__member_optimizer(r->m, member, r->error);
+    }
     while (!member->finished && status == ATTN_OK) {
         attn__mark mark = attn__arena_mark(&r->arena);
         status = train_epoch(r, &r->arena);
