@@ -26,7 +26,7 @@ attn() {
 
 heading 'Build'
 export CMAKE_GENERATOR=Ninja # for a new build folder; an old one keeps its own
-{ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build; } >build/demo.log 2>&1 || {
+{ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build --target attn_tool; } >build/demo.log 2>&1 || {
     cat build/demo.log
     exit 1
 }
