@@ -92,6 +92,9 @@ static float *run_on(attention_problem *p, int threads, int64_t *count)
 {
     attn_tape *t = attn_tape_new(NULL);
     attn_tape_set_threads(t, threads);
+    if (threads > 1) {
+        attn__tape_force_threads(t, threads);
+    }
     attn_tape_set_training(t, true);
     attn_params_zero_grad(p->params);
     attn_attention_output out = attention_run(p, t);

@@ -29,6 +29,9 @@ static result run(const every_op *e, int threads)
     attn_params *p = e->params;
     attn_tape *t = attn_tape_new(NULL);
     attn_tape_set_threads(t, threads);
+    if (threads > 1) {
+        attn__tape_force_threads(t, threads);
+    }
     attn_tape_set_training(t, true);
     attn_tape_set_random(t, 7, 8);
     attn_params_zero_grad(p);

@@ -77,8 +77,9 @@ void attn__arena_rewind(attn__arena *a, attn__mark mark);
 
 typedef void (*attn__tile_fn)(void *ctx, int64_t tile);
 
-/* Calls fn(ctx, tile) for every tile in 0..tiles-1, on up to `threads` threads (0: the default) if tiles * cost (in elementary
- * operations) is worth it, each tile exactly once. Tiles must write to disjoint memory: then no result depends on the threads. */
+/* Calls fn(ctx, tile) for every tile in 0..tiles-1, on up to `threads` threads (0: the default; -n: n threads however little there is to
+ * do, for tests) if tiles * cost (in elementary operations) is worth it, each tile exactly once. Tiles must write to disjoint memory: then
+ * no result depends on the threads. */
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx);
 
 /* Cuts 0..n-1 into tiles of `grain`. Use: for tile t, [begin,end) = attn__range(n, grain, t). */
@@ -174,6 +175,8 @@ void *attn__tape_alloc(attn_tape *t, int64_t count, size_t size);
 /* A copy of `count` elements in the step's memory; NULL stays NULL. *ok becomes false if memory is out. */
 const void *attn__tape_copy(attn_tape *t, const void *data, int64_t count, size_t size, bool *ok);
 int attn__tape_threads(const attn_tape *t);
+/* From now on `threads` threads for every loop, however small: for tests. */
+void attn__tape_force_threads(attn_tape *t, int threads);
 bool attn__tape_training(const attn_tape *t);
 /* Random key of the next dropout of this step. */
 typedef struct attn__key {

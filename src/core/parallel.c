@@ -5,9 +5,9 @@
 #include <omp.h>
 #endif
 
-/* Work below which starting threads costs more than it saves, above all on a busy machine where they wait for each other. In elementary
- * operations of about a third of a nanosecond. */
-#define WORTH_THREADS 300000.0
+/* Work below which threads cost more than they save: a busy machine, whose threads wait for each other, loses far more than a quiet one can
+ * gain. In elementary operations of about a third of a nanosecond. */
+#define WORTH_THREADS 1e6
 
 /* OpenMP ends the process when it cannot start as many threads as it is asked for. */
 #define MOST_THREADS 256
@@ -42,8 +42,9 @@ static int threads_for(int threads, int64_t tiles)
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx)
 {
 #ifdef _OPENMP
-    if (threads != 1 && tiles > 1 && (double)tiles * cost >= WORTH_THREADS && !omp_in_parallel()) {
-        threads = threads_for(threads, tiles);
+    bool worth = threads < 0 || (double)tiles * cost >= WORTH_THREADS;
+    if (threads != 1 && tiles > 1 && worth && !omp_in_parallel()) {
+        threads = threads_for(threads < 0 ? -threads : threads, tiles);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t tile = 0; tile < tiles; tile++) {
             fn(ctx, tile);

@@ -64,6 +64,11 @@ void attn_tape_set_threads(attn_tape *t, int threads)
     t->threads = threads > 0 ? threads : 0;
 }
 
+void attn__tape_force_threads(attn_tape *t, int threads)
+{
+    t->threads = -threads;
+}
+
 int attn__tape_threads(const attn_tape *t)
 {
     return t->threads;
