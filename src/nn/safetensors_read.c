@@ -1,11 +1,11 @@
 /* Reading safetensors: every number that a file states is checked before it is used. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
 #include "core/file.h"
+#include "core/json.h"
 #include "nn/nn.h"
 
 #define PREFIX ((size_t)8)
@@ -68,11 +68,11 @@ static attn_status split(reader *r, const unsigned char *bytes, size_t size)
 static attn_status parse_header(const reader *r, json_t **json)
 {
     json_error_t why;
-    *json = json_loadb((const char *)r->header, r->header_size, JSON_REJECT_DUPLICATES, &why);
+    *json = attn__json_load((const char *)r->header, r->header_size, 0, &why);
     if (*json != NULL) {
         return ATTN_OK;
     }
-    if (json_error_code(&why) == json_error_out_of_memory || why.text[0] == '\0') {
+    if (why.text[0] == '\0') {
         return out_of_memory(r);
     }
     return fail(r, ATTN_EFORMAT, "header, byte %d: %s", why.position, ATTN__QUOTE(why.text));

@@ -1,9 +1,9 @@
 /* The configuration: defaults, ranges, and its form in the model file. One table lists the fields. */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "word_sense/model.h"
 
 typedef enum kind { INTEGER, REAL, FLAG, SEED, SCORE, POSITION, VECTORS } kind;
@@ -120,9 +120,11 @@ char *attn__config_to_json(const attn_word_sense_config *c)
     for (size_t i = 0; i < N_FIELDS; i++) {
         (void)json_object_set_new(object, fields[i].name, field_to_json(c, &fields[i]));
     }
-    char *text = json_object_size(object) == N_FIELDS ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
-    return text;
+    if (json_object_size(object) != N_FIELDS) {
+        json_decref(object);
+        return NULL;
+    }
+    return attn__json_dump(object);
 }
 
 /* Index of a JSON string in a list of names, -1 if it is none of them. */
@@ -198,7 +200,8 @@ static bool field_from_json(const json_t *value, const field *f, attn_word_sense
 
 attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error)
 {
-    json_t *object = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_error_t why;
+    json_t *object = text != NULL ? attn__json_load(text, strlen(text), 0, &why) : NULL;
     attn_status status = json_is_object(object) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no configuration");
     *c = attn_word_sense_defaults();
     for (size_t i = 0; i < N_FIELDS && status == ATTN_OK; i++) {

@@ -1,10 +1,10 @@
 /* The layout of CoarseWSD-20: SPLIT.data.txt and SPLIT.gold.txt, line by line, and classes_map.txt. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/json.h"
 #include "word_sense/corpus.h"
 
 typedef struct sense_class {
@@ -95,10 +95,11 @@ static attn_status read_classes(attn_corpus *c, folder *f, attn_error *error)
     }
     size_t mark = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     json_error_t fault;
-    json_t *root = json_loadb(bytes + mark, size - mark, JSON_REJECT_DUPLICATES, &fault);
+    json_t *root = attn__json_load(bytes + mark, size - mark, 0, &fault);
     attn__free(&c->allocator, bytes);
     if (root == NULL) {
-        return attn__fail(error, ATTN_EFORMAT, "%s:%d: %s, " EXPECTED_MAP, f->map, fault.line, fault.text);
+        return fault.text[0] == '\0' ? attn__fail(error, ATTN_ENOMEM, "%s: out of memory", f->map)
+                                     : attn__fail(error, ATTN_EFORMAT, "%s:%d: %s, " EXPECTED_MAP, f->map, fault.line, fault.text);
     }
     status = add_classes(c, f, root, error);
     json_decref(root);
