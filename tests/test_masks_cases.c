@@ -181,6 +181,52 @@ static void huge_scores_are_finite(void **state)
     }
 }
 
+/* Each operation by itself: NaN in what comes in at a hidden pair, forward and backward, is not read; 0 comes out. */
+static void hidden_pairs_are_not_read(void **state)
+{
+    (void)state;
+    const uint8_t allow[] = {1, 0, 1, 0, 0, 0};
+    const attn_mask mask = {.allow = allow};
+    counting_allocator dirty;
+    counting_init(&dirty, 0);
+    attn_tape *t = attn_tape_new(&dirty.value);
+    double pairs[6], zero_or_one[6];
+    for (int i = 0; i < 6; i++) {
+        pairs[i] = allow[i] ? 1 : NAN;
+        zero_or_one[i] = allow[i];
+    }
+    attn_tensor *q = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 2, 1), (const double[]){2, 3});
+    attn_tensor *k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, 7, 11});
+    attn_tensor *s = attn_attention_scores(t, q, k, NULL, ATTN_SCORE_DOT, 1, &mask);
+    assert_values(s, ((const double[]){10, 0, 22, 0, 0, 0}), 0, 0);
+    assert_int_equal(attn_backward_from(t, s, pairs), ATTN_OK);
+    assert_gradient(q, ((const double[]){16, 0}), 0, 0);
+    assert_gradient(k, ((const double[]){2, 0, 2}), 0, 0);
+
+    attn_tensor *in = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 1, 2, 3), pairs);
+    attn_tensor *table = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3), (const double[]){10, 20, 30});
+    s = attn_relative_bias(t, in, table, NULL, &mask);
+    assert_values(s, ((const double[]){21, 0, 31, 0, 0, 0}), 0, 0);
+    assert_int_equal(attn_backward_from(t, s, pairs), ATTN_OK);
+    assert_gradient(in, zero_or_one, 0, 0);
+    assert_gradient(table, ((const double[]){0, 1, 1}), 0, 0);
+
+    in = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 1, 2, 3), pairs);
+    s = attn_softmax(t, in, &mask);
+    assert_values(s, ((const double[]){0.5, 0, 0.5, 0, 0, 0}), 0, 0);
+    assert_int_equal(attn_backward_from(t, s, pairs), ATTN_OK);
+    assert_gradient(in, ((const double[]){0, 0, 0, 0, 0, 0}), 0, 0);
+
+    in = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 1, 2, 3), pairs);
+    k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, NAN, 11});
+    s = attn_attention_mix(t, in, k, &mask);
+    assert_values(s, ((const double[]){16, 0}), 0, 0);
+    assert_int_equal(attn_backward_from(t, s, (const double[]){1, NAN}), ATTN_OK); /* nothing is passed back from a row of nothing */
+    assert_gradient(in, ((const double[]){5, 0, 11, 0, 0, 0}), 0, 0);
+    assert_gradient(k, ((const double[]){1, 0, 1}), 0, 0);
+    attn_tape_free(t);
+}
+
 /* ---- rows are independent ---- */
 
 static const char *row_of(attn_tensor *x, int64_t row, int64_t width)
@@ -299,6 +345,7 @@ int main(void)
         cmocka_unit_test(the_future_is_hidden),
         cmocka_unit_test(queries_are_independent),
         cmocka_unit_test(visible_nan_shows),
+        cmocka_unit_test(hidden_pairs_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,6 +323,10 @@ static void concat_joins_columns(void **state)
         assert_int_equal(backward_from(t, y, (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), ATTN_OK);
         assert_gradient(a, ((const double[]){5, 7, 15, 17}), 0, 0);
         assert_gradient(b, ((const double[]){3, 8}), 0, 0);
+        attn_tensor *fixed = attn_add(t, attn_input(t, dtype, ATTN_SHAPE(2, 1), NULL), attn_input(t, dtype, ATTN_SCALAR, NULL));
+        y = attn_concat(t, (attn_tensor *const[]){fixed, b, fixed}, 3); /* inputs without gradient take up their columns */
+        assert_int_equal(backward_from(t, y, (const double[]){1, 2, 3, 4, 5, 6}), ATTN_OK);
+        assert_gradient(b, ((const double[]){3 + 2, 8 + 5}), 0, 0);
         attn_tensor *vector = attn_concat(t, (attn_tensor *const[]){variable_of(t, dtype, ATTN_SHAPE(2), (const double[]){1, 2})}, 1);
         assert_values(vector, ((const double[]){1, 2}), 0, 0);
         attn_tensor *empty = variable_of(t, dtype, ATTN_SHAPE(0, 2), NULL);
