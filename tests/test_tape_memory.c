@@ -237,7 +237,7 @@ static void *run_alone(void *ctx)
         return NULL;
     }
     attn_tape *t = attn_tape_new(NULL);
-    attn_tape_set_threads(t, 2);
+    attn__tape_force_threads(t, 2);
     for (int step = 0; step < 2; step++) {
         r->losses[step] = run_step(&e, t);
     }
