@@ -24,7 +24,7 @@ extra valgrind            command:valgrind              finds reads of unset mem
 extra libc6-dbg           package:libc6-dbg             lets valgrind see into the C library
 extra python3-numpy       python:numpy                  a second reader and writer of .npy files
 extra clang               command:clang                 a second compiler's warnings
-extra clang-format        command:clang-format          checks the formatting
+extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
 LIST
 }
 

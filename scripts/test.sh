@@ -62,7 +62,7 @@ run_quick() {
 }
 
 formatting() {
-    find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.inc' \) -exec clang-format --dry-run -Werror {} +
+    find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.inc' \) -exec clang-format-14 --dry-run -Werror {} +
 }
 
 # Every public header stands alone, in C and in C++.
@@ -163,7 +163,7 @@ sh scripts/setup.sh --tests
 mkdir -p build-test
 case ${1-} in
 '')
-    needs clang-format 'Formatting' formatting
+    needs clang-format-14 'Formatting' formatting
     stage 'Public headers stand alone, in C and in C++' headers
     stage 'One compiler command, no build system' bare_compiler
     needs clang 'clang, part of the tests' clang_build
