@@ -22,7 +22,7 @@ tests libcmocka-dev       library:cmocka                unit tests
 tests python3             command:python3               checks files against independent readers
 extra valgrind            command:valgrind              finds reads of unset memory
 extra libc6-dbg           package:libc6-dbg             lets valgrind see into the C library
-extra python3-numpy       python:numpy                  a second reader and writer of .npy files
+extra python3-numpy       package:python3-numpy         a second reader and writer of .npy files
 extra clang               command:clang                 a second compiler's warnings
 extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
 LIST
@@ -45,7 +45,6 @@ is_there() {
     header:*) printf '#include <%s>\n' "$name" | cc -E -x c - >/dev/null 2>&1 ;;
     library:*) pkg-config --exists "$name" 2>/dev/null ;;
     font:*) fc-list ":lang=$name" file 2>/dev/null | grep -q . ;;
-    python:*) python3 -c "import $name" 2>/dev/null ;;
     package:*) ! have_command dpkg-query || dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' ;;
     esac
 }
