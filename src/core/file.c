@@ -1,4 +1,4 @@
-/* Whole files in and out; the only place that talks to the file system. */
+/* Whole files in and out; with stream.c the only place that talks to the file system. */
 #include "core/file.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool is_stdio(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static attn_status io_fail(attn_error *error, const char *path, const char *doing, int why)
+attn_status attn__io_fail(attn_error *error, const char *path, const char *doing, int why)
 {
     char text[128];
     if (strerror_r(why, text, sizeof text) != 0) {
@@ -59,7 +59,7 @@ static attn_status read_all(int fd, const char *path, const attn_allocator *allo
         }
         ssize_t n = read(fd, *bytes + *size, capacity - *size - 1);
         if (n < 0 && errno != EINTR) {
-            return io_fail(error, path, "read", errno);
+            return attn__io_fail(error, path, "read", errno);
         }
         if (n == 0) {
             (*bytes)[*size] = '\0';
@@ -76,7 +76,7 @@ attn_status attn__read_file(const char *path, const attn_allocator *allocator, c
     *size = 0;
     int fd = is_stdio(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return io_fail(error, path, "open", errno);
+        return attn__io_fail(error, path, "open", errno);
     }
     attn_status status = read_all(fd, is_stdio(path) ? "standard input" : path, allocator, bytes, size, error);
     if (fd != STDIN_FILENO) {
@@ -310,7 +310,7 @@ attn_status attn_file_write(const char *path, const void *bytes, size_t size, co
         why = why == 0 ? replace(p, bytes, size) : why;
         attn__free(allocator, p);
     }
-    return why == 0 ? ATTN_OK : io_fail(error, is_stdio(path) ? "standard output" : path, "write", why);
+    return why == 0 ? ATTN_OK : attn__io_fail(error, is_stdio(path) ? "standard output" : path, "write", why);
 }
 
 attn_status attn_file_check(const char *path, const attn_allocator *allocator, attn_error *error)
@@ -335,5 +335,5 @@ attn_status attn_file_check(const char *path, const attn_allocator *allocator, a
         }
         attn__free(allocator, p);
     }
-    return why == 0 ? ATTN_OK : io_fail(error, path, "write", why);
+    return why == 0 ? ATTN_OK : attn__io_fail(error, path, "write", why);
 }

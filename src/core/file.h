@@ -1,8 +1,14 @@
-/* Whole files in; attn/file.h has the way out. Not installed. */
+/* Files in; attn/file.h has the way out. Not installed. */
 #ifndef ATTN_CORE_FILE_H
 #define ATTN_CORE_FILE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "attn/file.h"
+
+/* ATTN_EIO "PATH: cannot DO: reason", where `why` is an errno. */
+attn_status attn__io_fail(attn_error *error, const char *path, const char *doing, int why);
 
 /* Reads all of `path` ("-": standard input) into memory of the allocator, with a zero byte after the end.
  * Errors: ATTN_EIO "PATH: reason" (also for a folder), ATTN_ENOMEM. */
@@ -14,5 +20,23 @@ static inline attn_status attn__write_file(const char *path, const attn_allocato
 {
     return attn_file_write(path, bytes, size, allocator, error);
 }
+
+/* ---- stream.c: a file of any size through a buffer of the caller's ---- */
+
+typedef struct attn__stream {
+    const char *path; /* as messages name it */
+    int fd;
+    char *buffer;
+    size_t room;
+    size_t at, end;      /* the bytes buffer[at] .. buffer[end - 1] are the next ones; whoever has used some moves `at` */
+    bool over;           /* nothing comes after them */
+    int64_t done, total; /* bytes read so far, and bytes of the file (0: not known) */
+} attn__stream;
+
+/* Opens `path` ("-": standard input); nothing is read yet. Close it also after a failure. Error: ATTN_EIO. */
+attn_status attn__stream_open(attn__stream *s, const char *path, char *buffer, size_t room, attn_error *error);
+/* Moves the bytes that were not used to the start of the buffer, and reads until it is full or the file is over. Error: ATTN_EIO. */
+attn_status attn__stream_fill(attn__stream *s, attn_error *error);
+void attn__stream_close(attn__stream *s);
 
 #endif
