@@ -4,8 +4,10 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "attn/random.h"
 #include "core/core.h"
 #include "support/locales.h"
 
@@ -115,12 +117,40 @@ static void long_numbers(void **state)
     assert_false(attn__parse_double(text, 1201, &value));
 }
 
+/* What has few digits goes a way of its own; it must end in the same bits as strtod, on both sides of where that way ends. */
+static void short_numbers_are_those_of_strtod(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint32_t w[4];
+        char text[64];
+        attn_random_block(1, 0, i, w);
+        int n = 0, digits = 1 + (int)(w[0] % 19), places = (int)(w[1] % 26);
+        text[n++] = w[2] % 2 == 0 ? '-' : '0';
+        for (int d = digits > places ? digits : places; d >= 0; d--) {
+            text[n++] = (char)('0' + (d < digits ? (w[3] >> (d % 16)) * (uint32_t)(d + 7) % 10 : 0));
+            if (d == places) {
+                text[n++] = '.';
+            }
+        }
+        text[n] = '\0';
+        number_is(text, strtod(text, NULL));
+    }
+    number_is("9007199254740992", 0x1p53);
+    number_is("-9007199254740993", -0x1p53);
+    number_is("9007199254740995", 9007199254740996.0);
+    number_is("0.0000000000000000000001", 1e-22);
+    number_is("0.00000000000000000000001", 1e-23);
+    number_is("-0", -0.0);
+    number_is("+0.000", 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),           cmocka_unit_test(numbers_in_every_locale),
         cmocka_unit_test(what_is_no_number), cmocka_unit_test(size_ends_the_text),
-        cmocka_unit_test(long_numbers),
+        cmocka_unit_test(long_numbers),      cmocka_unit_test(short_numbers_are_those_of_strtod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

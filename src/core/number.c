@@ -1,4 +1,5 @@
 /* Doubles from text. strtod expects the decimal point of the host program's locale; here it is always a point. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,33 @@ static bool is_word(const char *at, const char *end, const char *word)
     return (size_t)(end - at) == strlen(word) && strncasecmp(at, word, strlen(word)) == 0;
 }
 
+/* A number without sign and exponent whose digits, read as a whole number, are at most 2^53, and at most 22 of them behind the point: then
+ * that number and the power of ten are doubles without an error, and their quotient rounds as strtod does. Source: Clinger 1990, "How to
+ * read floating point numbers accurately", PLDI. False: it is not of this kind. */
+static bool convert_short(const char *at, const char *end, double *value)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t digits = 0;
+    size_t places = 0;
+    bool fraction = false;
+    for (; at < end && digits <= UINT64_C(1) << 53; at++) {
+        if (is_digit(*at)) {
+            digits = digits * 10 + (uint64_t)(*at - '0');
+            places += fraction;
+        } else if (*at == '.') {
+            fraction = true;
+        } else {
+            return false;
+        }
+    }
+    if (FLT_EVAL_METHOD != 0 || digits > UINT64_C(1) << 53 || places >= sizeof power / sizeof power[0]) {
+        return false;
+    }
+    *value = (double)digits / power[places];
+    return true;
+}
+
 /* What printf puts between the digits in the locale of the moment; may have several bytes. */
 static size_t local_point(char text[POINT])
 {
@@ -98,5 +126,12 @@ bool attn__parse_double(const char *text, size_t size, double *value)
         *value = *text == '-' ? -INFINITY : INFINITY;
         return true;
     }
-    return is_decimal(at, end, &point) && convert(text, size, point, value);
+    if (!is_decimal(at, end, &point)) {
+        return false;
+    }
+    if (convert_short(at, end, value)) {
+        *value = *text == '-' ? -*value : *value;
+        return true;
+    }
+    return convert(text, size, point, value);
 }
