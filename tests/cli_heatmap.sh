@@ -197,8 +197,12 @@ ends 2 m.safetensors "$one" -o x.html
 says 'x.html: this version writes PNG'
 ends 2 m.safetensors "$one" --save-weights x.tsv
 says 'x.tsv: this version writes weights as NumPy does, expected a name that ends in .npy for --save-weights'
-ends 2 m.safetensors "$one" --annotate top=3 -o x.png
-says "--annotate is 'top=3', which a later version will know; this one knows: auto, all, none"
+ends 2 m.safetensors "$one" --annotate top=0 -o x.png
+says "--annotate top is '0', expected a whole number from 1"
+ends 2 m.safetensors "$one" --annotate most -o x.png
+says "--annotate is 'most', expected one of: auto, all, none, top=K"
+ends 0 m.safetensors "$one" --annotate top=1 -o x.png
+rm -f x.png
 ends 2 m.safetensors "$one" --cmap pink -o x.png
 says "--cmap is 'pink', expected list or one of: blues, viridis_r"
 ends 2 m.safetensors "$one" --head 2 -o x.png

@@ -222,6 +222,24 @@ static void every_cell_shows_its_number(void **state)
     attn_image_free(&whole.image);
 }
 
+/* Row by row; a hidden cell is none of the largest, and of equal ones the first is. */
+static void numbers_in_the_largest_cells_only(void **state)
+{
+    (void)state;
+    const double w[8] = {0.2, 0.5, 0.3, 0.9, 0.25, 0.25, 0.25, 0.25};
+    const uint8_t hidden[8] = {0, 0, 0, 1, 0, 0, 0, 0};
+    const bool numbered[8] = {false, true, true, false, true, true, false, false};
+    drawing d =
+        draw((attn_heatmap_config){.annotate_top = 2}, (attn_heatmap_panel){.rows = 2, .columns = 4, .values = w, .hidden = hidden});
+    assert_true(d.at.numbers);
+    for (int i = 0; i < 8; i++) {
+        if (!hidden[i]) {
+            assert_int_equal(number_ink(&d, w, i / 4, i % 4) > 20, numbered[i]);
+        }
+    }
+    attn_image_free(&d.image);
+}
+
 /* Sixty words leave no room for numbers, unless the cells grow. */
 static void cells_grow_until_numbers_fit(void **state)
 {
@@ -277,6 +295,7 @@ int main(void)
         cmocka_unit_test(the_bar_runs_from_0_to_1_whatever_the_values),
         cmocka_unit_test(values_outside_the_range_are_clipped_and_marked),
         cmocka_unit_test(every_cell_shows_its_number),
+        cmocka_unit_test(numbers_in_the_largest_cells_only),
         cmocka_unit_test(cells_grow_until_numbers_fit),
         cmocka_unit_test(panels_share_one_scale),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),

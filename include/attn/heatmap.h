@@ -41,6 +41,7 @@ typedef struct attn_heatmap_config {
     double vmin, vmax;        /* range of the colours [0..1 when both are 0] */
     int digits;               /* digits after the point [2]; -1 for none */
     attn_annotate annotate;
+    int annotate_top; /* > 0: numbers only in the so many largest cells of each row [0: in every cell] */
     const char *font; /* "FILE" or "FILE:FACE" [found by the characters of the labels] */
     int cell;         /* side of a cell in pixels [by the size of the matrix] */
     int scale;        /* pixels a pixel, for high-density screens [1] */

@@ -44,7 +44,8 @@ static const struct argp_option options[] = {
     {"vmin", KEY_VMIN, "X", 0, "Value of the first colour (default 0)", 3},
     {"vmax", KEY_VMAX, "X", 0, "Value of the last colour (default 1)", 3},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point (default 2)", 3},
-    {"annotate", KEY_ANNOTATE, "auto|all|none", 0, "Numbers in the cells: where they fit (default), always, never", 3},
+    {"annotate", KEY_ANNOTATE, "auto|all|none|top=K", 0,
+     "Numbers in the cells: where they fit (default), always, never, or in the K largest of each row", 3},
     {"font", KEY_FONT, "FILE[:FACE]", 0, "Font (default: one that has the characters of the labels)", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
@@ -64,14 +65,13 @@ static int parse_head(const char *text, struct argp_state *state)
     return parse_choice("head", text, names, state) == 0 ? HEADS_MEAN : HEADS_ALL;
 }
 
-static attn_annotate parse_annotate(const char *text, struct argp_state *state)
+static void parse_annotate(const char *text, struct argp_state *state, attn_heatmap_config *look)
 {
-    static const char *const names[] = {"auto", "all", "none", NULL};
-    static const attn_annotate values[] = {ATTN_ANNOTATE_AUTO, ATTN_ANNOTATE_ALL, ATTN_ANNOTATE_NONE};
-    if (strncmp(text, "top=", 4) == 0) {
-        argp_error(state, "--annotate is '%s', which a later version will know; this one knows: auto, all, none", text);
-    }
-    return values[parse_choice("annotate", text, names, state)];
+    static const char *const names[] = {"auto", "all", "none", "top=K", NULL};
+    static const attn_annotate values[] = {ATTN_ANNOTATE_AUTO, ATTN_ANNOTATE_ALL, ATTN_ANNOTATE_NONE, ATTN_ANNOTATE_AUTO};
+    bool top = strncmp(text, "top=", 4) == 0;
+    look->annotate_top = top ? parse_int("annotate top", text + 4, 1, INT_MAX, state) : 0;
+    look->annotate = top ? ATTN_ANNOTATE_AUTO : values[parse_choice("annotate", text, names, state)];
 }
 
 static const char *parse_cmap(const char *text, struct argp_state *state)
@@ -153,7 +153,7 @@ static error_t parse_look(int key, char *text, arguments *a, struct argp_state *
         a->look.digits = a->look.digits == 0 ? -1 : a->look.digits;
         return 0;
     case KEY_ANNOTATE:
-        a->look.annotate = parse_annotate(text, state);
+        parse_annotate(text, state, &a->look);
         return 0;
     case KEY_FONT:
         a->look.font = text;

@@ -54,6 +54,7 @@ static attn_status check(const attn_heatmap_config *c, attn__plot *plot, attn_er
     *plot = (attn__plot){.n_panels = c->n_panels, .vmin = c->vmin, .vmax = usual ? 1 : c->vmax, .annotate = c->annotate};
     plot->digits = c->digits == 0 ? 2 : c->digits < 0 ? 0 : c->digits;
     plot->cell = c->cell;
+    plot->top = c->annotate_top;
     plot->scale = c->scale == 0 ? 1 : c->scale;
     plot->label_size = LABEL_SIZE * plot->scale;
     if (attn_cmap_find(cmap) < 0) {
@@ -64,6 +65,9 @@ static attn_status check(const attn_heatmap_config *c, attn__plot *plot, attn_er
     }
     if (!(plot->vmin < plot->vmax) || !isfinite(plot->vmax - plot->vmin)) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: the colour range must rise: vmin < vmax");
+    }
+    if (c->annotate_top < 0) {
+        return attn__fail(error, ATTN_EINVAL, "heatmap: annotate_top is %d, expected 0 or more", c->annotate_top);
     }
     if (c->digits < -1 || c->digits > 15 || c->cell < 0 || c->cell > 100000 || c->scale < 0 || c->scale > 16) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: digits %d, cell %d, scale %d; they may be -1 to 15, 0 to 100000 and 0 to 16",

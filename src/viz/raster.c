@@ -30,6 +30,17 @@ static void draw_number(const attn__plot *plot, const attn__plan *plan, attn__fo
     attn__text_draw(fonts, canvas, &a.text, false, x, y, attn_black_text(rgb) ? ink_black : ink_white);
 }
 
+/* Whether a visible cell is among the `top` largest of its row; of equal ones the first counts as the larger. */
+static bool is_among_largest(const attn_heatmap_panel *p, int64_t index, int top)
+{
+    int larger = 0;
+    int64_t first = index / p->columns * p->columns;
+    for (int64_t i = first; i < first + p->columns && top > 0; i++) {
+        larger += !attn__cell_hidden(p, i) && (p->values[i] > p->values[index] || (p->values[i] == p->values[index] && i < index));
+    }
+    return top == 0 || larger < top;
+}
+
 static void draw_cell(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas, int i, int64_t index)
 {
     const attn_heatmap_panel *p = plot->panels[i].data;
@@ -43,7 +54,7 @@ static void draw_cell(const attn__plot *plot, const attn__plan *plan, attn__font
     }
     const uint8_t *rgb = plot->color[attn__cmap_step((p->values[index] - plot->vmin) / (plot->vmax - plot->vmin))];
     attn__fill(canvas, cell, rgb);
-    if (l->numbers) {
+    if (l->numbers && is_among_largest(p, index, plot->top)) {
         draw_number(plot, plan, fonts, canvas, cell, p->values[index], rgb);
     }
 }

@@ -215,6 +215,7 @@ typedef struct attn__plot {
     bool below, above;             /* a visible value lies outside the range */
     uint8_t color[ATTN__STEPS][3]; /* of the colour map */
     int digits, cell, scale;       /* cell 0: chosen here */
+    int top;                       /* numbers in the so many largest cells of a row; 0: in all */
     attn_annotate annotate;
     int label_size;
 } attn__plot;
