@@ -58,7 +58,7 @@ static void numbers_must_make_sense(void **state)
     text[sizeof text - 1] = '\0';
     attn_error error;
     attn_params *p = attn_params_new(ATTN_F32, NULL);
-    (void)attn_attention_add(p, text, (attn_attention_config){.query_dim = 4});
+    assert_null(attn_attention_add(p, text, (attn_attention_config){.query_dim = 4}));
     assert_int_equal(attn_params_build(p, 0, &error), ATTN_EINVAL);
     assert_contains(error.message, "...' is too long");
     attn_params_free(p);
@@ -69,8 +69,8 @@ static void names_may_not_repeat(void **state)
     (void)state;
     attn_error error;
     attn_params *p = attn_params_new(ATTN_F32, NULL);
-    (void)attn_attention_add(p, "a", (attn_attention_config){.query_dim = 4});
-    (void)attn_attention_add(p, "a", (attn_attention_config){.query_dim = 4});
+    assert_non_null(attn_attention_add(p, "a", (attn_attention_config){.query_dim = 4}));
+    assert_null(attn_attention_add(p, "a", (attn_attention_config){.query_dim = 4}));
     assert_int_equal(attn_params_build(p, 0, &error), ATTN_EINVAL);
     assert_contains(error.message, "a.W_q");
     attn_params_free(p);

@@ -97,6 +97,8 @@ attn_status attn__params_fail(attn_params *p, attn_status status, const char *fo
 void *attn__params_alloc(attn_params *p, size_t size);
 const attn_allocator *attn__params_allocator(const attn_params *p);
 bool attn__params_built(const attn_params *p);
+/* The first error so far. */
+attn_status attn__params_status(const attn_params *p);
 /* Notes that a row of a sparse table has a gradient. Not thread-safe. */
 void attn__params_touch(attn_params *p, int id, int64_t row);
 /* The same for all rows, when an operation other than a lookup adds to the gradient. Nothing to do for dense parameters. */

@@ -83,6 +83,11 @@ bool attn__params_built(const attn_params *p)
     return p != NULL && p->built;
 }
 
+attn_status attn__params_status(const attn_params *p)
+{
+    return p->error.status;
+}
+
 static attn_status check_declaration(attn_params *p, const char *name, attn_shape shape, attn_param_config config)
 {
     if (p->built) {

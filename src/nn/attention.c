@@ -101,7 +101,7 @@ const attn_attention *attn_attention_add(attn_params *p, const char *name, attn_
         layer->position = add(p, name, "position", ATTN_SHAPE(c.heads, 2 * (int64_t)c.relative_clip + 1),
                               (attn_param_config){.init = ATTN_INIT_DISTANCE, .scale = 1});
     }
-    return layer;
+    return attn__params_status(p) == ATTN_OK ? layer : NULL;
 }
 
 attn_attention_config attn_attention_get_config(const attn_attention *layer)

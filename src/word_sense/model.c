@@ -66,8 +66,7 @@ attn_status attn__member_declare(const attn_word_sense *m, attn__member *member,
     member->out =
         attn_params_add(p, "senses.W", ATTN_SHAPE((int64_t)c->heads * value_dim, m->n_senses), (attn_param_config){.decay = true});
     member->out_bias = attn_params_add(p, "senses.b", ATTN_SHAPE(m->n_senses), (attn_param_config){.decay = false});
-    bool declared = member->embedding >= 0 && member->layer != NULL && member->out >= 0 && member->out_bias >= 0;
-    return declared ? ATTN_OK : attn__member_build(member, error); /* which then tells what is wrong */
+    return attn__params_status(p) == ATTN_OK ? ATTN_OK : attn__member_build(member, error); /* which then tells what is wrong */
 }
 
 attn_status attn__member_build(attn__member *member, attn_error *error)
@@ -85,12 +84,14 @@ void attn__member_free(const attn_word_sense *m, attn__member *member)
 
 attn_status attn__model_open(attn_word_sense *m, attn_error *error)
 {
-    m->tape = attn_tape_new(&m->allocator);
     m->member = attn__arena_array(&m->arena, m->config.seeds, sizeof *m->member);
-    if (m->tape == NULL || m->member == NULL) {
+    if (m->member != NULL) {
+        memset(m->member, 0, (size_t)m->config.seeds * sizeof *m->member);
+        m->tape = attn_tape_new(&m->allocator);
+    }
+    if (m->tape == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "out of memory for the model");
     }
-    memset(m->member, 0, (size_t)m->config.seeds * sizeof *m->member);
     attn_tape_set_threads(m->tape, m->config.threads);
     attn_status status = ATTN_OK;
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {

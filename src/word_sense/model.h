@@ -131,7 +131,7 @@ attn_status attn__member_score(attn_word_sense *m, const attn__member *member, c
 
 /* ---- corpus_vectors.c ---- */
 
-/* Word vectors from the training text, rows 1.. of the (V,D) table. */
+/* Word vectors from the training text, rows 1.. of the (V,D) table; columns beyond the number of words stay as they are. */
 attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, float *table, attn_error *error);
 
 /* ---- plan.c: which sentences an epoch sees, in which batches ---- */

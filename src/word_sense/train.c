@@ -68,12 +68,16 @@ static attn_status take_step(run *r, const attn__plan *plan, int64_t index, int6
     if (status != ATTN_OK) {
         return attn__fail(r->error, status, "%s", attn_tape_message(m->tape));
     }
-    r->member->loss += attn_tensor_get(loss, 0) * (double)n;
-    r->progress.sentences += n;
     (void)attn_clip_grad_norm(r->member->params, m->config.clip);
     const attn_schedule_config schedule = {
         .decay = ATTN_DECAY_LINEAR, .warmup_steps = WARMUP_STEPS, .total_steps = total, .floor = RATE_FLOOR};
-    return attn_optimizer_step(r->member->optimizer, m->config.learning_rate * attn_schedule(&schedule, step), r->error);
+    status = attn_optimizer_step(r->member->optimizer, m->config.learning_rate * attn_schedule(&schedule, step), r->error);
+    if (status == ATTN_OK) {
+        r->member->loss += attn_tensor_get(loss, 0) * (double)n;
+        r->progress.sentences += n;
+        r->member->step++;
+    }
+    return status;
 }
 
 attn_status attn__member_optimizer(const attn_word_sense *m, attn__member *member, attn_error *error)
@@ -117,7 +121,7 @@ static attn_status keep_best(run *r)
         return no_memory(r);
     }
     member->best_score = score;
-    member->best_epoch = member->epochs;
+    member->best_epoch = member->epochs + 1;
     copy_parameters(member, true);
     return ATTN_OK;
 }
@@ -183,19 +187,20 @@ static attn_status end_epoch(run *r, const attn__plan *plan)
 {
     attn__member *member = r->member;
     set_loss(r, plan, plan->batches);
-    member->epochs++;
-    member->step = 0;
-    member->loss = 0;
     attn_status status = r->dev != NULL ? judge_epoch(r) : ATTN_OK;
     if (status != ATTN_OK) {
         return status;
     }
+    member->epochs++;
+    member->step = 0;
+    member->loss = 0;
     member->finished = member->epochs >= r->m->epochs_planned || out_of_patience(r);
     if (member->finished) {
         close_member(r);
     }
     bool go_on = tell(r, plan, plan->batches);
-    return go_on || attn_word_sense_finished(r->m) ? ATTN_OK : attn__fail(r->error, ATTN_EINTERRUPTED, "interrupted after epoch %d", member->epochs);
+    return go_on || attn_word_sense_finished(r->m) ? ATTN_OK
+                                                   : attn__fail(r->error, ATTN_EINTERRUPTED, "interrupted after epoch %d", member->epochs);
 }
 
 /* The rest of the current epoch. */
@@ -212,7 +217,6 @@ static attn_status train_epoch(run *r, attn__arena *arena)
         if (status != ATTN_OK) {
             return status;
         }
-        member->step++;
         set_loss(r, &plan, member->step);
         if (member->step < plan.batches && !tell(r, &plan, member->step)) {
             return attn__fail(r->error, ATTN_EINTERRUPTED, "interrupted in epoch %d", member->epochs + 1);
