@@ -180,6 +180,52 @@ static void saving_on_the_way_changes_nothing(void **state)
     attn_corpus_free(dev);
 }
 
+/* Asks the model for a prediction, weights and scores, in turns. */
+static bool use(void *ctx, const attn_word_sense_progress *progress)
+{
+    stopper *s = ctx;
+    const char *const tokens[] = {"the", "bank", "of", "a", "river"};
+    double weights[2 * 5 * 5];
+    attn_corpus *c = tiny_dev_corpus(NULL);
+    attn_scores *scores = attn_scores_new(NULL);
+    attn_prediction p;
+    (void)progress;
+    switch (s->reports++ % 3) {
+    case 0:
+        assert_int_equal(attn_word_sense_predict(s->m, tokens, 5, 1, &p, NULL), ATTN_OK);
+        break;
+    case 1:
+        assert_int_equal(attn_word_sense_attention(s->m, tokens, 5, weights, NULL), ATTN_OK);
+        break;
+    default:
+        assert_int_equal(attn_word_sense_score(s->m, c, scores, NULL, NULL), ATTN_OK);
+    }
+    attn_scores_free(scores);
+    attn_corpus_free(c);
+    return true;
+}
+
+static void using_the_model_on_the_way_changes_nothing(void **state)
+{
+    (void)state;
+    attn_corpus *c = tiny_corpus(NULL), *dev = tiny_dev_corpus(NULL);
+    attn_word_sense_config config = tiny_config();
+    config.seeds = 2;
+    fresh_folder(FOLDER);
+    for (int k = 0; k < 2; k++) {
+        train_to_file(c, k == 0 ? NULL : dev, config, whole);
+        attn_word_sense *m = new_model(c, config);
+        stopper s = {.m = m};
+        assert_int_equal(attn_word_sense_train(m, c, k == 0 ? NULL : dev, use, &s, NULL), ATTN_OK);
+        assert_int_equal(s.reports, 2 * TINY_EPOCHS * TINY_BATCHES);
+        save_ok(m, parts);
+        assert_same_file(whole, parts);
+        attn_word_sense_free(m);
+    }
+    attn_corpus_free(c);
+    attn_corpus_free(dev);
+}
+
 /* ---- resuming what cannot be resumed ---- */
 
 static void refuses_data(attn_word_sense *m, const attn_corpus *c, const attn_corpus *dev, const char *message)
@@ -297,6 +343,7 @@ int main(void)
         cmocka_unit_test(an_interrupted_ensemble_ends_the_same),
         cmocka_unit_test(an_interrupted_run_with_dev_data_ends_the_same),
         cmocka_unit_test(saving_on_the_way_changes_nothing),
+        cmocka_unit_test(using_the_model_on_the_way_changes_nothing),
         cmocka_unit_test(other_data_are_refused),
         cmocka_unit_test(unknown_words_in_dev_data_are_found_at_once),
         cmocka_unit_test(a_finished_model_stays_as_it_is),

@@ -57,6 +57,8 @@ static attn_status take_step(run *r, const attn__plan *plan, int64_t index, int6
     }
     hide_words(r, &b, step);
     attn_tape_reset(m->tape);
+    attn_tape_set_recording(m->tape, true); /* each step anew: between two of them the model may be used */
+    attn_tape_set_training(m->tape, true);
     attn_tape_set_random(m->tape, attn__seed_for(r->member->seed, ATTN__FOR_DROPOUT), (uint64_t)step);
     attn_params_zero_grad(r->member->params);
     attn_tensor *loss = attn__member_loss(m, r->member, m->tape, &b);
@@ -139,8 +141,6 @@ static attn_status judge_epoch(run *r)
         }
     }
     attn_scores_free(scores);
-    attn_tape_set_recording(r->m->tape, true);
-    attn_tape_set_training(r->m->tape, true);
     return status;
 }
 
@@ -315,8 +315,6 @@ attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, 
     run r = {.m = m, .dev = dev, .report = progress, .ctx = ctx, .error = error != NULL ? error : &ignored};
     attn__arena_init(&r.arena, &m->allocator);
     attn_status status = open_run(&r, train);
-    attn_tape_set_recording(m->tape, true);
-    attn_tape_set_training(m->tape, true);
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
         r.member = &m->member[i];
         r.progress.member = i;
