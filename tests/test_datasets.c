@@ -1,26 +1,10 @@
-/* Real data in the folder layout, where it is at hand: the folder of the environment variable ATTN_DATASETS, or ../shared/datasets beside
- * the project. Skipped otherwise. */
+/* Real data in the folder layout, where it is at hand. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "support/check.h"
+#include "support/datasets.h"
 
 #include "attn/corpus.h"
-
-/* PATH of a folder of data sets; skips the test if it is not there. */
-static const char *need(char path[1024], const char *name)
-{
-    const char *root = getenv("ATTN_DATASETS");
-    struct stat info;
-    (void)snprintf(path, 1024, "%s/%s", root != NULL ? root : ATTN_SOURCE_DIR "/../shared/datasets", name);
-    if (stat(path, &info) != 0) {
-        print_message("skipped: no %s (ATTN_DATASETS names the folder)\n", path);
-        skip();
-    }
-    return path;
-}
 
 /* Examples of one split of a word, in counts[] those of each of `n` senses. Up to `strays` of them may have an index that shows another
  * word. */
@@ -63,7 +47,7 @@ static void all_words_of_coarsewsd20(void **state)
         {"seal", 875, 363},    {"spring", 1064, 457}, {"square", 508, 207}, {"trunk", 164, 77},      {"yard", 144, 72},
     };
     char root[1024];
-    need(root, "coarsewsd20/CoarseWSD-20");
+    need_dataset(root, "coarsewsd20/CoarseWSD-20");
     int64_t train = 0, test = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         int64_t n = count_split(root, words[i].word, "train", 0, NULL, NULL, 0),
@@ -81,7 +65,7 @@ static void senses_of_three_words_of_coarsewsd20(void **state)
 {
     (void)state;
     char root[1024];
-    need(root, "coarsewsd20/CoarseWSD-20");
+    need_dataset(root, "coarsewsd20/CoarseWSD-20");
     const char *apple[] = {"apple_apple_inc.", "apple_apple"};
     const char *bank[] = {"bank_bank", "bank_bank_(geography)"};
     const char *seal[] = {"seal_pinniped", "seal_seal_(musician)", "seal_seal_(emblem)", "seal_seal_(mechanical)"}; /* CRLF gold file */
@@ -115,7 +99,7 @@ static void all_words_of_zh_wiki_msw(void **state)
         {"記憶", 153, 76},  {"象棋", 96, 47}, {"足球", 182, 89}, {"金星", 143, 68},
     };
     char root[1024];
-    need(root, "zh_wiki_msw/derived");
+    need_dataset(root, "zh_wiki_msw/derived");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         int strays = strcmp(words[i].word, "金星") == 0; /* the index of its line 142 counts words that are a full-width space */
         assert_int_equal(count_split(root, words[i].word, "train", strays, NULL, NULL, 0), words[i].train);

@@ -21,7 +21,19 @@ typedef enum attn_position { ATTN_POSITION_RELATIVE, ATTN_POSITION_NONE } attn_p
 typedef enum attn_vectors {
     ATTN_VECTORS_CORPUS, /* made from the training sentences: PPMI of neighbouring words, truncated SVD */
     ATTN_VECTORS_NONE,   /* random */
+    ATTN_VECTORS_FILE,   /* from a file of word vectors; a word that it lacks starts at random */
 } attn_vectors;
+
+/** How a file of word vectors is written; docs/formats.md has the rules. */
+typedef enum attn_vectors_format {
+    ATTN_VECTORS_FORMAT_AUTO,     /* found out from the first lines */
+    ATTN_VECTORS_FORMAT_WORD2VEC, /* text, of word2vec or fastText: a line "WORDS DIMENSION", then a word and its numbers a line */
+    ATTN_VECTORS_FORMAT_GLOVE,    /* the same without the first line */
+    ATTN_VECTORS_FORMAT_BINARY, /* of word2vec: the same first line, then word, space, little-endian float32 numbers, perhaps a line end */
+} attn_vectors_format;
+
+/** Called while a file of word vectors is read: bytes so far, and of how many (0: not known). */
+typedef void (*attn_vectors_progress_fn)(void *ctx, int64_t bytes, int64_t total);
 
 /** Everything that decides a training run. Obtain the defaults from attn_word_sense_defaults, then change what should differ. */
 typedef struct attn_word_sense_config {
@@ -29,7 +41,7 @@ typedef struct attn_word_sense_config {
     attn_position position;
     attn_vectors vectors;
     bool freeze_vectors;
-    int dim; /* width of an embedding */
+    int dim; /* width of an embedding; with ATTN_VECTORS_FILE that of the file, which 0 accepts whatever it is */
     int heads;
     int hidden;    /* width of a projected query or key in one head; for additive scores the hidden units of the small network */
     int window;    /* tokens looked at on each side of the ambiguous word */
@@ -47,17 +59,46 @@ typedef struct attn_word_sense_config {
     int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
     uint64_t seed;
     int threads; /* 0: attn_default_threads(); never changes the result */
+    /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
+    const char *vectors_file; /* "-": standard input */
+    attn_vectors_format vectors_format;
+    attn_vectors_progress_fn vectors_progress; /* NULL: none */
+    void *vectors_progress_ctx;
 } attn_word_sense_config;
 
 ATTN_API attn_word_sense_config attn_word_sense_defaults(void);
 
 typedef struct attn_word_sense attn_word_sense;
 
-/** A new, untrained model: vocabulary, senses and candidates are those of `train`; embeddings are initialised.
- * @return NULL with `error`: ATTN_EINVAL (a number out of range, named), ATTN_EFORMAT (fewer than two senses of every word), ATTN_ENOMEM */
+/** A new, untrained model: vocabulary, senses and candidates are those of `train`; embeddings are initialised. A file of word vectors is
+ * read once, in memory that grows with the vocabulary and not with the file.
+ * @return NULL with `error`: ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer than two
+ * senses of every word; no vectors in the file, or a damaged binary one: "FILE: word K of N ..."), ATTN_EIO (vectors file), ATTN_ENOMEM */
 ATTN_API attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_sense_config *config,
                                               const attn_allocator *allocator, attn_error *error);
 ATTN_API void attn_word_sense_free(attn_word_sense *m);
+
+/** Rows of a vectors file that are of one kind: how many, and the place of the first: its line, or in a binary file its number. 0: none. */
+typedef struct attn_vectors_rows {
+    int64_t count, first;
+} attn_vectors_rows;
+
+/** What a file of word vectors held. Of the words, those that are counted nowhere else are not in the vocabulary. */
+typedef struct attn_vectors_report {
+    const char *format; /* "word2vec", "glove" or "binary"; NULL if the model was not made from a file */
+    int dim;
+    int64_t promised;             /* words, by the file's first line; -1 if it has no such line */
+    int64_t words;                /* rows with a word and its vector; of these: */
+    int64_t used;                 /*   words of the vocabulary that got their vector */
+    attn_vectors_rows repeated;   /*   words of the vocabulary that had one: the first counts. 1998 and 2005 are one word to the model */
+    attn_vectors_rows odd;        /*   words of nothing but spaces and tabs: not used */
+    attn_vectors_rows broken;     /*   words with broken UTF-8 or a zero byte: not used */
+    attn_vectors_rows not_finite; /*   vectors with nan, inf or what no float can hold: not used */
+    attn_vectors_rows malformed;  /* lines that are no word with `dim` numbers after it, or longer than 256 KiB */
+} attn_vectors_report;
+
+/** Of the file that attn_word_sense_new read. Nothing of it is saved with a model. */
+ATTN_API attn_vectors_report attn_word_sense_vectors_report(const attn_word_sense *m);
 
 /** What a training run reports after every epoch. */
 typedef struct attn_word_sense_progress {
@@ -72,7 +113,8 @@ typedef struct attn_word_sense_progress {
     double dev_micro_f1, dev_macro_f1;
 } attn_word_sense_progress;
 
-/** Called after every step; false stops the run (ATTN_EINTERRUPTED) at the end of that step. */
+/** Called after every step; false stops the run (ATTN_EINTERRUPTED) at the end of that step. It may save the model, predict with it and
+ * look at its attention, which changes nothing of the run; it must not train or free it. */
 typedef bool (*attn_word_sense_progress_fn)(void *ctx, const attn_word_sense_progress *progress);
 
 /** Trains from where the model stands (a new model: from the start; a loaded one that was interrupted: exactly where it stopped).

@@ -17,7 +17,7 @@ typedef struct field {
 
 #define AT(name) #name, offsetof(attn_word_sense_config, name)
 
-/* `threads` is missing: it decides nothing. */
+/* `threads` is missing: it decides nothing. So are the fields that say how to read a vectors file: the model holds what was in it. */
 static const field fields[] = {
     {AT(score), SCORE, 0, 0},
     {AT(position), POSITION, 0, 0},
@@ -46,7 +46,7 @@ static const field fields[] = {
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 
 static const char *const position_names[] = {"relative", "none"};
-static const char *const vectors_names[] = {"corpus", "none"};
+static const char *const vectors_names[] = {"corpus", "none", "file"};
 
 attn_word_sense_config attn_word_sense_defaults(void)
 {
@@ -77,18 +77,27 @@ static double number_of(const attn_word_sense_config *c, const field *f)
     return f->kind == INTEGER ? (double)*(const int *)(const void *)at : *(const double *)(const void *)at;
 }
 
+/* A width may be left to the file that decides it. */
+static double lowest(const attn_word_sense_config *c, const field *f)
+{
+    return c->vectors == ATTN_VECTORS_FILE && f->offset == offsetof(attn_word_sense_config, dim) ? 0 : f->low;
+}
+
 attn_status attn__config_check(const attn_word_sense_config *c, attn_error *error)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const field *f = &fields[i];
         double x = f->kind == INTEGER || f->kind == REAL ? number_of(c, f) : 0;
-        if ((f->kind == INTEGER || f->kind == REAL) && !(x >= f->low && x <= f->high)) {
-            return attn__fail(error, ATTN_EINVAL, "%s is %g, expected %g to %g", f->name, x, f->low, f->high);
+        if ((f->kind == INTEGER || f->kind == REAL) && !(x >= lowest(c, f) && x <= f->high)) {
+            return attn__fail(error, ATTN_EINVAL, "%s is %g, expected %g to %g", f->name, x, lowest(c, f), f->high);
         }
     }
     if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || c->position < ATTN_POSITION_RELATIVE ||
-        c->position > ATTN_POSITION_NONE || c->vectors < ATTN_VECTORS_CORPUS || c->vectors > ATTN_VECTORS_NONE) {
+        c->position > ATTN_POSITION_NONE || c->vectors < ATTN_VECTORS_CORPUS || c->vectors > ATTN_VECTORS_FILE) {
         return attn__fail(error, ATTN_EINVAL, "no such score, position or vectors");
+    }
+    if (c->vectors_format < ATTN_VECTORS_FORMAT_AUTO || c->vectors_format > ATTN_VECTORS_FORMAT_BINARY) {
+        return attn__fail(error, ATTN_EINVAL, "no such format of a vectors file");
     }
     return ATTN_OK;
 }
@@ -141,7 +150,7 @@ static int index_of(const json_t *value, const char *const names[], int n)
 
 static bool choice_from_json(const json_t *value, kind k, attn_word_sense_config *c)
 {
-    int position = index_of(value, position_names, 2), vectors = index_of(value, vectors_names, 2), score = -1;
+    int position = index_of(value, position_names, 2), vectors = index_of(value, vectors_names, 3), score = -1;
     for (int s = ATTN_SCORE_SCALED_DOT; s <= ATTN_SCORE_ADDITIVE; s++) {
         const char *const name = attn_score_name((attn_score)s);
         score = index_of(value, &name, 1) == 0 ? s : score;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "word_sense/vectors.h"
+
 uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose)
 {
     uint32_t w[4];
@@ -101,6 +103,39 @@ attn_status attn__model_open(attn_word_sense *m, attn_error *error)
     return status;
 }
 
+static float *embeddings(const attn_word_sense *m, int member)
+{
+    return attn_params_value(m->member[member].params, m->member[member].embedding);
+}
+
+/* Row 0, the unknown word, stays each member's own, and so do the words that a file of vectors lacks. */
+static attn_status start_embeddings(const attn_word_sense *m, const attn_corpus *train, const attn__vectors *v, attn_error *error)
+{
+    size_t dim = (size_t)m->config.dim;
+    attn_status status = m->config.vectors == ATTN_VECTORS_CORPUS ? attn__corpus_vectors(m, train, embeddings(m, 0), error) : ATTN_OK;
+    for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
+        if (m->config.vectors == ATTN_VECTORS_FILE) {
+            attn__vectors_copy(v, embeddings(m, i));
+        } else if (m->config.vectors == ATTN_VECTORS_CORPUS && i > 0) {
+            memcpy(embeddings(m, i) + dim, embeddings(m, 0) + dim, m->vocabulary.count * dim * sizeof(float));
+        }
+    }
+    return status;
+}
+
+/* Sets the configuration; the model keeps no pointer of the caller's. */
+static attn_status take_config(attn_word_sense *m, const attn_word_sense_config *c, attn_error *error)
+{
+    attn_status status = attn__config_check(c, error);
+    if (status == ATTN_OK) {
+        m->config = *c;
+        m->config.vectors_file = NULL;
+        m->config.vectors_progress = NULL;
+        m->config.vectors_progress_ctx = NULL;
+    }
+    return status;
+}
+
 attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_sense_config *config, const attn_allocator *allocator,
                                      attn_error *error)
 {
@@ -109,11 +144,14 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
         (void)attn__fail(error, ATTN_ENOMEM, "out of memory for the model");
         return NULL;
     }
-    attn_word_sense_config defaults = attn_word_sense_defaults(), c = config != NULL ? *config : defaults;
-    attn_status status = attn__config_check(&c, error);
+    attn_word_sense_config c = config != NULL ? *config : attn_word_sense_defaults();
+    attn__vectors v = {.m = NULL};
+    attn_status status = take_config(m, &c, error);
     if (status == ATTN_OK) {
-        m->config = c;
         status = attn__vocabulary_build(m, train, error);
+    }
+    if (status == ATTN_OK && c.vectors == ATTN_VECTORS_FILE) {
+        status = attn__vectors_read(&v, m, &c, error);
     }
     if (status == ATTN_OK) {
         status = attn__model_open(m, error);
@@ -121,14 +159,10 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
     for (int i = 0; i < c.seeds && status == ATTN_OK; i++) {
         status = attn__member_build(&m->member[i], error);
     }
-    if (status == ATTN_OK && c.vectors == ATTN_VECTORS_CORPUS) {
-        float *table = attn_params_value(m->member[0].params, m->member[0].embedding);
-        status = attn__corpus_vectors(m, train, table, error);
-        for (int i = 1; i < c.seeds && status == ATTN_OK; i++) { /* row 0, the unknown word, stays each member's own */
-            memcpy((float *)attn_params_value(m->member[i].params, m->member[i].embedding) + c.dim, table + c.dim,
-                   m->vocabulary.count * (size_t)c.dim * sizeof *table);
-        }
+    if (status == ATTN_OK) {
+        status = start_embeddings(m, train, &v, error);
     }
+    attn__vectors_free(&v);
     if (status != ATTN_OK) {
         attn_word_sense_free(m);
         return NULL;
@@ -226,6 +260,11 @@ int64_t attn_word_sense_support(const attn_word_sense *m, int word, int sense)
 attn_word_sense_config attn_word_sense_get_config(const attn_word_sense *m)
 {
     return m->config;
+}
+
+attn_vectors_report attn_word_sense_vectors_report(const attn_word_sense *m)
+{
+    return m->vectors_report;
 }
 
 int64_t attn_word_sense_vocabulary(const attn_word_sense *m)

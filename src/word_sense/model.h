@@ -49,6 +49,7 @@ struct attn_word_sense {
     attn__arena scratch;  /* of one batch or prediction */
     uint64_t fingerprint; /* of the training data; 0: not trained yet */
     int epochs_planned;
+    attn_vectors_report vectors_report;
 };
 
 /* ---- config.c ---- */
