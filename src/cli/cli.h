@@ -29,8 +29,8 @@ typedef struct command {
 int fail(const char *format, ...) ATTN_PRINTF(1, 2);
 /* The same without failing, silent with --quiet. */
 void note(bool quiet, const char *format, ...) ATTN_PRINTF(2, 3);
-/* Ends output: FAILED with a message if anything written to stdout was lost, else `code`. */
-int finish(int code);
+/* Ends the program with FAILED and a message if anything written to stdout was lost. For atexit, and before others write there. */
+void close_output(void);
 
 /* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
 
@@ -59,12 +59,18 @@ attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool qui
 /* Loads a model; NULL after a message. */
 attn_word_sense *load_model(const char *path, int threads);
 
+/* Calls visit(ctx, text, where) for each of the sentences, or if there are none for each line of standard input that is not blank. `where`
+ * goes before messages: "", "sentence 2: ", "standard input:3: ". Ends at the first failure, or goes on after it if `all`. FAILED if a call
+ * failed or if there is no sentence. */
+typedef int (*sentence_fn)(void *ctx, const char *text, const char *where);
+int each_sentence(char *const sentences[], int n, bool all, sentence_fn visit, void *ctx);
+
 /* Which word of a sentence is asked about: --target WORD, --target-index N, else the first that the model knows. */
 typedef struct target_choice {
     const char *word; /* NULL: not given */
     int index;        /* -1: not given */
 } target_choice;
 /* Index of that word, -1 after a message. */
-int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, bool quiet);
+int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, const char *where, bool quiet);
 
 #endif

@@ -62,6 +62,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (a->model == NULL || a->n == 0) {
             argp_error(state, a->model == NULL ? "a model is missing" : "no data");
         }
+        if (a->json && a->predictions != NULL && strcmp(a->predictions, "-") == 0) {
+            argp_error(state, "--json and --predictions cannot both go to standard output");
+        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -177,38 +180,58 @@ static void write_attended(FILE *to, const attn_example *e, const attn_predictio
     }
 }
 
-static int write_predictions(const arguments *a, attn_word_sense *m, const attn_corpus *data)
+static int write_prediction(FILE *to, attn_word_sense *m, const attn_example *e)
 {
     attn_error error;
-    FILE *to = strcmp(a->predictions, "-") == 0 ? stdout : fopen(a->predictions, "w");
-    if (to == NULL) {
-        return fail("%s: cannot write there", a->predictions);
+    attn_prediction p;
+    if (attn_word_sense_predict(m, e->tokens, e->length, e->target, &p, &error) != ATTN_OK) {
+        return fail("%s:%lld: %s", e->file, (long long)e->line, error.message);
     }
-    int code = DONE;
+    fprintf(to, "%s\t%s\t%.6f\t%d\t", e->sense, p.senses[p.best], p.probabilities[p.best], e->target);
+    write_attended(to, e, &p);
+    for (int j = 0; j < e->length; j++) {
+        fprintf(to, "%c%s", j == 0 ? '\t' : ' ', e->tokens[j]);
+    }
+    fputc('\n', to);
+    return DONE;
+}
+
+/* The whole text first, then the file as a whole. */
+static int write_predictions(const char *path, attn_word_sense *m, const attn_corpus *data)
+{
+    char *text = NULL;
+    size_t size = 0;
+    attn_error error;
+    FILE *to = open_memstream(&text, &size);
+    int code = to != NULL ? DONE : fail("out of memory");
     for (int64_t i = 0; i < attn_corpus_count(data) && code == DONE; i++) {
         attn_example e = attn_corpus_get(data, i);
-        attn_prediction p;
-        if (attn_word_sense_predict(m, e.tokens, e.length, e.target, &p, &error) != ATTN_OK) {
-            code = fail("%s:%lld: %s", e.file, (long long)e.line, error.message);
-            break;
-        }
-        fprintf(to, "%s\t%s\t%.6f\t%d\t", e.sense, p.senses[p.best], p.probabilities[p.best], e.target);
-        write_attended(to, &e, &p);
-        for (int j = 0; j < e.length; j++) {
-            fprintf(to, "%c%s", j == 0 ? '\t' : ' ', e.tokens[j]);
-        }
-        fputc('\n', to);
+        code = write_prediction(to, m, &e);
     }
-    bool lost = ferror(to) != 0 || fflush(to) != 0;
-    lost = (to != stdout && fclose(to) != 0) || lost;
-    return lost ? fail("%s: cannot write", a->predictions) : code;
+    bool lost = to != NULL && (ferror(to) != 0) + (fclose(to) != 0) > 0;
+    if (code == DONE && lost) {
+        code = fail("out of memory");
+    }
+    close_output(); /* what is there already comes first, should both go to one place */
+    if (code == DONE && attn_file_write(path, text, size, NULL, &error) != ATTN_OK) {
+        code = fail("%s", error.message);
+    }
+    free(text);
+    return code;
+}
+
+/* An output that cannot be written is found before the work, not after it. */
+static bool can_write(const arguments *a)
+{
+    attn_error error;
+    return a->predictions == NULL || attn_file_check(a->predictions, NULL, &error) == ATTN_OK || fail("%s", error.message) == DONE;
 }
 
 int cmd_eval(int argc, char **argv)
 {
     arguments a = {.split = "test"};
     parse(&argp, argc, argv, &a);
-    attn_word_sense *m = load_model(a.model, a.threads);
+    attn_word_sense *m = can_write(&a) ? load_model(a.model, a.threads) : NULL;
     attn_corpus *data = m != NULL ? read_corpus(a.data, a.n, a.split, a.quiet) : NULL;
     attn_scores *scores = attn_scores_new(NULL);
     attn_error error = {.message = "out of memory"};
@@ -217,7 +240,7 @@ int cmd_eval(int argc, char **argv)
         (void)fail("%s", error.message);
     } else if (data != NULL) {
         (a.json ? print_as_json : print_as_text)(scores);
-        code = a.predictions != NULL ? write_predictions(&a, m, data) : DONE;
+        code = a.predictions != NULL ? write_predictions(a.predictions, m, data) : DONE;
         if (code == DONE && accuracy(scores) < a.min_accuracy) {
             note(a.quiet, "accuracy %.4f is below %g", accuracy(scores), a.min_accuracy);
             code = ANSWER_IS_NO;

@@ -152,9 +152,16 @@ static bool names_are_known(const arguments *a)
     return true;
 }
 
+/* A tighter tolerance is one for small gradients too. */
+static attn_gradcheck_config config_of(const arguments *a, double tolerance)
+{
+    tolerance = a->tolerance > 0 ? a->tolerance : tolerance;
+    return (attn_gradcheck_config){.rtol = tolerance, .atol = tolerance < 1e-6 ? 0.01 * tolerance : 1e-8, .seed = a->seed};
+}
+
 static int check_ops(totals *t)
 {
-    const attn_gradcheck_config config = {.rtol = t->a->tolerance > 0 ? t->a->tolerance : 1e-6, .seed = t->a->seed};
+    const attn_gradcheck_config config = config_of(t->a, 1e-6);
     if (!names_are_known(t->a)) {
         return FAILED;
     }
@@ -171,7 +178,7 @@ static int check_ops(totals *t)
 
 static int check_model(totals *t)
 {
-    const attn_gradcheck_config config = {.rtol = t->a->tolerance > 0 ? t->a->tolerance : 1e-5, .seed = t->a->seed};
+    const attn_gradcheck_config config = config_of(t->a, 1e-5);
     attn_word_sense *m = load_model(t->a->model, 0);
     attn_corpus *data = m != NULL ? read_corpus((char *const[]){(char *)(uintptr_t)t->a->data}, 1, t->a->split, t->a->quiet) : NULL;
     int code = data != NULL ? DONE : FAILED;

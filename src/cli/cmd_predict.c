@@ -1,6 +1,4 @@
 /* attn predict MODEL [SENTENCE...] */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -47,6 +45,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (a->model == NULL) {
             argp_error(state, "a model is missing");
         }
+        if (a->target.word != NULL && a->target.index >= 0) {
+            argp_error(state, "--target and --target-index exclude each other");
+        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -55,7 +56,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is asked for (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0", 0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0 (default: as --target)", 0},
     {"threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", 0},
     {"json", 'j', NULL, 0, "Print one JSON object a sentence, schema attn.predict/1", 0},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},
@@ -103,42 +104,31 @@ static void print_as_text(const attn_example *e, int target, const attn_predicti
     putchar('\n');
 }
 
-static int predict_text(attn_word_sense *m, const arguments *a, const char *text)
+typedef struct job {
+    const arguments *a;
+    attn_word_sense *m;
+} job;
+
+static int predict_sentence(void *ctx, const char *text, const char *where)
 {
+    const job *j = ctx;
     attn_error error = {.message = "out of memory"};
     attn_corpus *c = attn_corpus_new(NULL);
     attn_example e;
     attn_prediction p;
     int code = FAILED, target = -1;
     if (c == NULL || attn_corpus_tokenize(c, text, &e, &error) != ATTN_OK) {
-        (void)fail("%s", error.message);
-    } else if ((target = find_target(m, &e, a->target, a->quiet)) >= 0) {
-        if (attn_word_sense_predict(m, e.tokens, e.length, target, &p, &error) != ATTN_OK) {
-            (void)fail("%s", error.message);
+        (void)fail("%s%s", where, error.message);
+    } else if ((target = find_target(j->m, &e, j->a->target, where, j->a->quiet)) >= 0) {
+        if (attn_word_sense_predict(j->m, e.tokens, e.length, target, &p, &error) != ATTN_OK) {
+            (void)fail("%s%s", where, error.message);
         } else {
-            (a->json ? print_as_json : print_as_text)(&e, target, &p);
+            (j->a->json ? print_as_json : print_as_text)(&e, target, &p);
             code = DONE;
         }
     }
     attn_corpus_free(c);
     return code;
-}
-
-/* A line without words is no sentence. A line that cannot be answered does not keep the others from being answered. */
-static int predict_input(attn_word_sense *m, const arguments *a)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
-    int code = DONE;
-    while ((n = getline(&line, &room, stdin)) >= 0) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[strspn(line, " \t")] != '\0' && predict_text(m, a, line) != DONE) {
-            code = FAILED;
-        }
-    }
-    free(line);
-    return ferror(stdin) ? fail("standard input: cannot read") : code;
 }
 
 int cmd_predict(int argc, char **argv)
@@ -149,10 +139,7 @@ int cmd_predict(int argc, char **argv)
     if (m == NULL) {
         return FAILED;
     }
-    int code = a.n == 0 ? predict_input(m, &a) : DONE;
-    for (int i = 0; i < a.n; i++) {
-        code = predict_text(m, &a, a.sentences[i]) == DONE ? code : FAILED;
-    }
+    int code = each_sentence(a.sentences, a.n, true, predict_sentence, &(job){&a, m}); /* one without an answer stops none of the others */
     attn_word_sense_free(m);
     return code;
 }

@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -50,11 +52,46 @@ static void known_words(const attn_word_sense *m, char *text, size_t size)
     }
 }
 
-int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, bool quiet)
+static int each_line(bool all, sentence_fn visit, void *ctx)
+{
+    char *line = NULL, where[64];
+    size_t room = 0;
+    ssize_t n;
+    int code = DONE;
+    bool none = true;
+    for (long long number = 1; (code == DONE || all) && (n = getline(&line, &room, stdin)) >= 0; number++) {
+        (void)snprintf(where, sizeof where, "standard input:%lld: ", number);
+        bool zero = strlen(line) != (size_t)n, blank = !zero && line[strspn(line, " \t\r\n")] == '\0';
+        int outcome = zero ? fail("%sa zero byte, expected words separated by spaces", where) : blank ? DONE : visit(ctx, line, where);
+        code = outcome != DONE ? outcome : code;
+        none = none && blank;
+    }
+    free(line);
+    if ((code == DONE || all) && !feof(stdin)) {
+        return fail("standard input: cannot read: %s", strerror(errno));
+    }
+    return none ? fail("standard input: no sentence") : code;
+}
+
+int each_sentence(char *const sentences[], int n, bool all, sentence_fn visit, void *ctx)
+{
+    char where[64] = "";
+    int code = DONE;
+    for (int i = 0; i < n && (code == DONE || all); i++) {
+        if (n > 1) {
+            (void)snprintf(where, sizeof where, "sentence %d: ", i + 1);
+        }
+        int outcome = visit(ctx, sentences[i], where);
+        code = outcome != DONE ? outcome : code;
+    }
+    return n > 0 ? code : each_line(all, visit, ctx);
+}
+
+int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, const char *where, bool quiet)
 {
     char known[600];
     if (choice.index >= sentence->length) {
-        (void)fail("--target-index is %d, the sentence has the words 0..%d", choice.index, sentence->length - 1);
+        (void)fail("%s--target-index is %d, the sentence has the words 0..%d", where, choice.index, sentence->length - 1);
         return -1;
     }
     if (choice.index >= 0) {
@@ -68,12 +105,14 @@ int find_target(const attn_word_sense *m, const attn_example *sentence, target_c
         count += wanted;
     }
     if (first < 0 && choice.word != NULL) {
-        (void)fail("the word '%s' is not in the sentence (words are separated by spaces)", choice.word);
+        (void)fail("%sthe word '%s' is not in the sentence (words are separated by spaces)", where, choice.word);
     } else if (first < 0) {
         known_words(m, known, sizeof known);
-        (void)fail("no word of the sentence is one whose senses the model knows (words are separated by spaces); it knows: %s", known);
+        (void)fail("%sno word of the sentence is one whose senses the model knows (words are separated by spaces); it knows: %s", where,
+                   known);
     } else if (count > 1) {
-        note(quiet, "%d words could be meant; took '%s' at index %d (--target-index chooses)", count, sentence->tokens[first], first);
+        note(quiet, "%s%d words could be meant; took '%s' at index %d (--target-index chooses)", where, count, sentence->tokens[first],
+             first);
     }
     return first;
 }

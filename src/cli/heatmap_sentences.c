@@ -43,7 +43,7 @@ static int tell_sense(job *j)
         note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
         return DONE;
     }
-    int target = find_target(j->m, &j->words, (target_choice){NULL, -1}, true);
+    int target = find_target(j->m, &j->words, (target_choice){NULL, -1}, j->where, true);
     if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
         return fail("%s%s", j->where, error.message);
     }
@@ -118,50 +118,15 @@ static int add_panels(job *j)
     return code;
 }
 
-static int add_sentence(job *j, const char *text)
+static int add_sentence(void *ctx, const char *text, const char *where)
 {
+    job *j = ctx;
     attn_error error;
+    j->where = where;
     if (attn_corpus_tokenize(j->p->words, text, &j->words, &error) != ATTN_OK) {
-        return fail("%s%s", j->where, error.message);
+        return fail("%s%s", where, error.message);
     }
     return add_panels(j);
-}
-
-static int add_arguments(job *j)
-{
-    char where[64] = "";
-    int code = DONE;
-    j->where = where;
-    for (int i = 0; i < j->request->n && code == DONE; i++) {
-        if (j->request->n > 1) {
-            (void)snprintf(where, sizeof where, "sentence %d: ", i + 1);
-        }
-        code = add_sentence(j, j->request->sentences[i]);
-    }
-    return code;
-}
-
-/* A line without words is no sentence. */
-static int add_input(job *j)
-{
-    char *line = NULL, where[64];
-    size_t room = 0;
-    ssize_t n;
-    int code = DONE;
-    j->where = where;
-    for (long long number = 1; code == DONE && (n = getline(&line, &room, stdin)) >= 0; number++) {
-        (void)snprintf(where, sizeof where, "standard input:%lld: ", number);
-        if (strlen(line) != (size_t)n) {
-            code = fail("%sa zero byte, expected words separated by spaces", where);
-        } else if (line[strspn(line, " \t\r\n")] != '\0') {
-            code = add_sentence(j, line);
-        }
-    }
-    free(line);
-    if (code == DONE && ferror(stdin)) {
-        return fail("standard input: cannot read");
-    }
-    return code == DONE && j->p->n == 0 ? fail("standard input: no sentence") : code;
 }
 
 int panels_of_sentences(const sentence_request *request, panels *p)
@@ -179,7 +144,7 @@ int panels_of_sentences(const sentence_request *request, panels *p)
     } else if (request->head >= j.heads) {
         code = fail("--head is %d, the model has the heads 0..%d", request->head, j.heads - 1);
     } else {
-        code = request->n > 0 ? add_arguments(&j) : add_input(&j);
+        code = each_sentence(request->sentences, request->n, false, add_sentence, &j);
     }
     attn_word_sense_free(m);
     return code;

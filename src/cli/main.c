@@ -1,4 +1,5 @@
 /* attn SUBCOMMAND ...: finds the subcommand and runs it. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,26 +29,41 @@ static int usage_error(const char *what, const char *word)
     return FAILED;
 }
 
+/* jansson asks for memory here. Where there is none, half an object is worth nothing. */
+static void *alloc_or_exit(size_t size)
+{
+    void *ptr = malloc(size);
+    if (ptr == NULL) {
+        exit(fail("out of memory: %zu bytes wanted", size));
+    }
+    return ptr;
+}
+
 int main(int argc, char **argv)
 {
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
+    json_set_alloc_funcs(alloc_or_exit, free);
+    if (atexit(close_output) != 0) {
+        return fail("out of memory");
+    }
     if (argc < 2) {
         help(stderr);
         return FAILED;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         help(stdout);
-        return finish(DONE);
+        return DONE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("attn %s\nthreads: %s\n", attn_version(), attn_has_threads() ? "yes (OpenMP)" : "no");
-        return finish(DONE);
+        return DONE;
     }
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             char name[32];
             (void)snprintf(name, sizeof name, "attn %s", commands[i].name);
             argv[1] = name;
-            return finish(commands[i].run(argc - 1, argv + 1));
+            return commands[i].run(argc - 1, argv + 1);
         }
     }
     return usage_error(argv[1][0] == '-' ? "unknown option " : "unknown subcommand ", argv[1]);

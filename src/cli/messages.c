@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -27,11 +28,10 @@ void note(bool quiet, const char *format, ...)
     }
 }
 
-int finish(int code)
+void close_output(void)
 {
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        return fail("standard output: cannot write: %s", errno != 0 ? strerror(errno) : "an earlier write failed");
+        _exit(fail("standard output: cannot write: %s", errno != 0 ? strerror(errno) : "an earlier write failed"));
     }
-    return code;
 }

@@ -32,8 +32,8 @@ uint64_t parse_seed(const char *option, const char *text, struct argp_state *sta
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
-        argp_error(state, "--%s is '%s', expected a whole number from 0 to 2^64-1", option, text);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > INT64_MAX) { /* the largest integer of jansson */
+        argp_error(state, "--%s is '%s', expected a whole number from 0 to %lld", option, text, (long long)INT64_MAX);
     }
     return value;
 }

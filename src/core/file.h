@@ -14,13 +14,6 @@ attn_status attn__io_fail(attn_error *error, const char *path, const char *doing
  * Errors: ATTN_EIO "PATH: reason" (also for a folder), ATTN_ENOMEM. */
 attn_status attn__read_file(const char *path, const attn_allocator *allocator, char **bytes, size_t *size, attn_error *error);
 
-/* attn_file_write in the other order of arguments. */
-static inline attn_status attn__write_file(const char *path, const attn_allocator *allocator, const void *bytes, size_t size,
-                                           attn_error *error)
-{
-    return attn_file_write(path, bytes, size, allocator, error);
-}
-
 /* ---- stream.c: a file of any size through a buffer of the caller's ---- */
 
 typedef struct attn__stream {

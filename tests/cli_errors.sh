@@ -1,0 +1,197 @@
+#!/bin/sh
+# What the tool says of bad input: one line with place or numbers, exit status 2, nothing lost. Usage as cli.sh.
+# shellcheck source=tests/support/cli.sh
+. "$2/support/cli.sh"
+
+small_model
+cp m.safetensors kept.safetensors
+
+# refuses MESSAGE ARGUMENT...: exit status 2 and one line with the message
+refuses() {
+    message=$1
+    shift
+    ends 2 "$@"
+    says "$message"
+    one_line
+}
+
+# ---- sentences: for train and eval alike ----
+
+# bad_data MESSAGE: bad.tsv is refused, after a good file and alone
+bad_data() {
+    for command in train eval; do
+        model=m.safetensors
+        [ $command = eval ] || model=-om.safetensors
+        for data in bad.tsv 'test.tsv bad.tsv'; do
+            # shellcheck disable=SC2086
+            refuses "$1" $command $model $data
+        done
+    done
+    same m.safetensors kept.safetensors
+}
+
+rm -f bad.tsv
+bad_data 'attn: bad.tsv: cannot open: No such file or directory'
+: >bad.tsv
+bad_data 'attn: bad.tsv: 0 labelled examples, expected at least one'
+printf '\n \n' >bad.tsv
+bad_data 'attn: bad.tsv: 0 labelled examples'
+{
+    row shore 2 'the muddy bank'
+    row shore 3 'the muddy bank'
+} >bad.tsv
+bad_data 'attn: bad.tsv:2: index 3 is outside of the sentence of 3 tokens, expected 0 to 2'
+row shore 99999999999999999999 'the muddy bank' >bad.tsv
+bad_data 'attn: bad.tsv:1: index 99999999999999999999 is outside of the sentence of 3 tokens, expected 0 to 2'
+row shore -1 'the muddy bank' >bad.tsv
+bad_data "attn: bad.tsv:1: index '-1' is no decimal number, expected the position of the word, 0 to 2"
+row '' 2 'the muddy bank' >bad.tsv
+bad_data "attn: bad.tsv:1: the sense '' is empty, expected SENSE<TAB>INDEX<TAB>tokens"
+printf '\n\nshore\tthe muddy bank\n' >bad.tsv
+bad_data 'attn: bad.tsv:3: only 1 tab, expected SENSE<TAB>INDEX<TAB>tokens'
+printf 'the muddy bank\n' >bad.tsv
+bad_data 'attn: bad.tsv:1: 0 tabs, expected SENSE<TAB>INDEX<TAB>tokens'
+printf 'shore\t2\tthe muddy bank\tshore\n' >bad.tsv
+bad_data 'attn: bad.tsv:1: 3 tabs, expected SENSE<TAB>INDEX<TAB>tokens'
+row shore 1 'the  bank' >bad.tsv
+bad_data 'attn: bad.tsv:1: two spaces in a row, expected tokens with exactly one space between them'
+printf 'shore\t1\tthe b\344\270nk\n' >bad.tsv
+bad_data 'attn: bad.tsv:1: broken UTF-8 at byte 13 of the line (0xE4), expected UTF-8'
+printf 'shore\t1\tthe \000ank\n' >bad.tsv
+bad_data 'attn: bad.tsv:1: zero byte at byte 12 of the line, expected text'
+mkdir empty
+refuses 'attn: empty/train.data.txt: cannot open: No such file or directory' train empty -o m.safetensors
+refuses 'attn: empty/test.data.txt: cannot open: No such file or directory' eval m.safetensors empty
+
+# ---- folders ----
+
+# folder SENTENCES LABELS: printf formats
+# shellcheck disable=SC2059
+folder() {
+    rm -rf f
+    mkdir f
+    for split in train test; do
+        printf "$1" >f/$split.data.txt
+        printf "$2" >f/$split.gold.txt
+    done
+    printf '{"0": "shore", "1": "money"}' >f/classes_map.txt
+}
+
+folder '1\tthe bank\n0\tbank money\n' '0\n1\n'
+ends 0 train f -o f.safetensors --epochs 1 --quiet
+ends 0 eval f.safetensors f
+ends 2 eval f.safetensors f --split dev
+says 'attn: f/dev.data.txt: cannot open'
+rm f/train.gold.txt f/test.gold.txt
+refuses 'attn: f/train.gold.txt: cannot open: No such file or directory' train f -o f.safetensors
+refuses 'attn: f/test.gold.txt: cannot open: No such file or directory' eval f.safetensors f
+folder '1\tthe bank\n0\tbank money\n' '0\n1\n0\n'
+refuses 'attn: f/train.data.txt:3: no sentence for f/train.gold.txt:3: 2 sentences and 3 labels, expected one label a sentence' \
+    train f -o f.safetensors
+folder '1\tthe bank\n0\tbank money\n' '0\n'
+refuses 'attn: f/train.gold.txt:2: no label for f/train.data.txt:2: 2 sentences and 1 labels' train f -o f.safetensors
+folder '1\tthe bank\n0\tbank money\n' '0\n2\n'
+refuses 'attn: f/test.gold.txt:2: class 2 is none of the 2 of f/classes_map.txt' eval f.safetensors f
+folder '1\tthe bank\n7\tbank money\n' '0\n1\n'
+refuses 'attn: f/train.data.txt:2: index 7 is outside of the sentence of 2 tokens, expected 0 to 1' train f -o f.safetensors
+rm f/classes_map.txt
+refuses 'attn: f/classes_map.txt: cannot open: No such file or directory' train f -o f.safetensors
+folder '1\tthe bank\n' '0\n'
+printf '{"0": "shore"' >f/classes_map.txt
+ends 2 train f -o f.safetensors
+says 'attn: f/classes_map.txt:1: '
+
+# ---- nothing to learn, words that were never seen ----
+
+row shore 1 'the bank' >bad.tsv
+row shore 1 'a bank' >>bad.tsv
+refuses 'attn: no word has two senses: there is nothing to learn' train bad.tsv -o m.safetensors
+row bird 1 'the crane' >bad.tsv
+refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" eval m.safetensors bad.tsv
+refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" train train.tsv --dev bad.tsv -o m.safetensors --quiet
+refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" gradcheck --model m.safetensors --data bad.tsv --quiet
+refuses 'attn: no word of the sentence is one whose senses the model knows (words are separated by spaces); it knows: bank, bat' \
+    predict m.safetensors 'the crane'
+refuses "attn: the word 'crane' is not in the sentence (words are separated by spaces)" predict m.safetensors 'the bank' --target crane
+refuses "attn: the model knows no senses of 'crane'; it knows: bank, bat" predict m.safetensors 'the crane' --target crane
+refuses 'attn: --target-index is 2, the sentence has the words 0..1' predict m.safetensors 'the bank' --target-index 2
+refuses 'attn: a sentence without a word, expected words with spaces between them' predict m.safetensors ''
+refuses 'attn: broken UTF-8 at byte 4 of the sentence (0xFF), expected UTF-8' predict m.safetensors "$(printf 'the \377')"
+
+# Of several sentences those that can be answered are; the others are told with their place.
+ends 2 predict m.safetensors 'the bank' 'the crane' 'a bat'
+[ "$(grep -c '^  ' out.txt)" -eq 2 ] || bad 'a sentence without an answer took others with it'
+says 'attn: sentence 2: no word of the sentence is one'
+printf 'the bank\n\nthe \000bank\nthe \377\na bat\n' | "$attn" predict m.safetensors >out.txt 2>err.txt
+[ $? -eq 2 ] || bad 'bad lines on stdin: exit status'
+[ "$(grep -c '^  ' out.txt)" -eq 2 ] || bad 'bad lines on stdin took others with them'
+says 'attn: standard input:3: a zero byte, expected words separated by spaces'
+grep -qF 'attn: standard input:4: broken UTF-8 at byte 4 of the sentence (0xFF)' err.txt || bad 'stdin: no line number'
+ends 2 predict m.safetensors </dev/null
+says 'attn: standard input: no sentence'
+ends 2 predict m.safetensors <.
+says 'attn: standard input: cannot read: Is a directory'
+
+# ---- models ----
+
+refuses 'attn: none.safetensors: cannot open: No such file or directory' eval none.safetensors test.tsv
+size=$(($(wc -c <m.safetensors)))
+for part in 0 4 8 1000 $((size / 2)) $((size - 1)); do
+    head -c "$part" m.safetensors >cut.safetensors
+    for command in 'eval cut.safetensors test.tsv' 'predict cut.safetensors bank' 'info cut.safetensors' \
+        'gradcheck --quiet --model cut.safetensors --data test.tsv' 'train train.tsv --resume -o cut.safetensors'; do
+        # shellcheck disable=SC2086
+        refuses 'attn: cut.safetensors: ' $command
+    done
+done
+# edited FROM TO: the model with one word of its texts replaced by another of the same length
+edited() {
+    sed "s/$1/$2/" m.safetensors >edited.safetensors
+    cmp -s m.safetensors edited.safetensors && bad "nothing to edit: $1"
+}
+edited 'hidden\\":4,' 'hidden\\":5,'
+refuses "attn: edited.safetensors: the tensors do not fit the configuration: '0.attention.W_q' is (8,8) in the file, (8,10) in the model; " \
+    eval edited.safetensors test.tsv
+edited 'attn.word-sense\/1' 'attn.word-sense\/9'
+refuses 'attn: edited.safetensors: no word-sense model: "attn.model" is attn.word-sense/9, expected attn.word-sense/1' info edited.safetensors
+printf 'shore\t1\tthe bank\n' >text.safetensors
+ends 2 info text.safetensors
+says 'attn: text.safetensors: '
+
+# ---- numbers and options ----
+
+# usage MESSAGE ARGUMENT...: a usage error, which argp follows with a hint
+usage() {
+    message=$1
+    shift
+    ends 2 "$@"
+    says "$message"
+    [ ! -s out.txt ] || bad "$last: printed something besides its message"
+}
+
+for option in heads=0 heads=65 dim=0 dim=4097 dim=x dim= hidden=0 hidden=4097 window=0 window=10001 seeds=0 seeds=101 epochs=0 epochs=1.5 \
+    epochs=99999999999999999999 batch=0 batch=65537 learning-rate=-1 learning-rate=nan learning-rate=inf learning-rate=1e3 learning-rate=1,5 \
+    weight-decay=-1 dropout=1 dropout=-0.1 label-smoothing=1 clip=-1 patience=-1 seed=-1 seed=9223372036854775808 seed=x threads=0 \
+    threads=1025 dev-fraction=1 dev-fraction=-1 score=cosine position=absolute; do
+    usage "attn train: --${option%%=*} is '${option#*=}', expected " train train.tsv -o m.safetensors "--$option"
+done
+usage 'attn train: no training data' train -o m.safetensors
+usage 'attn train: no model file: give -o FILE' train train.tsv
+usage 'attn train: a model cannot go to standard output: give -o FILE' train train.tsv -o -
+usage 'attn train: --patience needs --dev or --dev-fraction' train train.tsv -o m.safetensors --patience 2
+usage 'attn train: --dev and --dev-fraction exclude each other' train train.tsv -o m.safetensors --dev test.tsv --dev-fraction 0.1
+usage 'attn eval: a model is missing' eval
+usage 'attn eval: no data' eval m.safetensors
+usage "attn eval: --min-accuracy is '1.1', expected a number from 0 to 1" eval m.safetensors test.tsv --min-accuracy 1.1
+usage 'attn eval: --json and --predictions cannot both go to standard output' eval m.safetensors test.tsv --json --predictions -
+usage 'attn predict: a model is missing' predict
+usage 'attn predict: --target and --target-index exclude each other' predict m.safetensors bank --target bank --target-index 0
+usage "attn predict: --target-index is '-1', expected a whole number from 0" predict m.safetensors bank --target-index=-1
+usage 'attn gradcheck: --model and --data belong together' gradcheck --model m.safetensors
+usage 'attn gradcheck: a model is checked as a whole: name no operations' gradcheck add --model m.safetensors --data test.tsv
+usage "attn gradcheck: --tolerance is '0', expected a number from 1e-15 to 1" gradcheck --tolerance 0
+refuses "attn: no operation 'sine'; 'attn gradcheck' lists them" gradcheck sine --quiet
+usage 'attn info: one model at most' info m.safetensors m.safetensors
+same m.safetensors kept.safetensors
+
+finish
