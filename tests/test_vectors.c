@@ -129,8 +129,13 @@ static void words_may_hold_spaces_and_end_in_numbers(void **state)
         check_random_vector(m, c, "b");
         attn_word_sense_free(m);
     }
+    /* The first line alone would be one for 4 numbers. */
+    attn_word_sense *m = model_of(c, "page 7 4 5 6\nyork 1 2 3\nb 7 8 9\n", ATTN_VECTORS_FORMAT_AUTO);
+    assert_vector(m, "page 7", 4, 5, 6);
+    assert_vector(m, "b", 7, 8, 9);
+    attn_word_sense_free(m);
     /* As many lines for 2 numbers as for 3: a word can end in a number, a vector cannot lose one. */
-    attn_word_sense *m = model_of(c, "york 1 2\npage 7 3 4\n", ATTN_VECTORS_FORMAT_AUTO);
+    m = model_of(c, "york 1 2\npage 7 3 4\n", ATTN_VECTORS_FORMAT_AUTO);
     assert_vector(m, "york", 1, 2);
     assert_vector(m, "page 7", 3, 4);
     attn_word_sense_free(m);
@@ -275,16 +280,50 @@ static void broken_words_are_merged_with_no_other(void **state)
 {
     (void)state;
     static const char *const words[] = {"\xE4\xB8\xAD", "a", NULL};
-    static const char text[] = "\xE4\xB8 1 2\n\xE4\xB8\xAD 3 4\na\0b 5 6\na\0 7 8\n\0 1 1\n\xC0\x80 1 1\n";
+    static const char text[] = "8 2\n\xE4\xB8 1 2\n\xE4\xB8\xAD 3 4\na\0b 5 6\na\0 7 8\n\0 1 1\n\xC0\x80 1 1\n\xFF\n\xFF 1\n";
     attn_corpus *c = corpus_with(words);
-    put_bytes(FILE_NAME, text, sizeof text - 1);
+    for (int header = 0; header < 2; header++) {
+        put_bytes(FILE_NAME, text + (header ? 0 : 4), sizeof text - 1 - (header ? 0 : 4));
+        attn_word_sense *m = new_model(c, vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO));
+        attn_vectors_report r = attn_word_sense_vectors_report(m);
+        assert_string_equal(r.format, header ? "word2vec" : "glove");
+        check_rows(r.broken, 5, 1 + header);
+        check_rows(r.malformed, 2, 7 + header);
+        check_rows(r.odd, 0, 0);
+        assert_int_equal(r.used, 1);
+        assert_vector(m, "\xE4\xB8\xAD", 3, 4);
+        check_random_vector(m, c, "a");
+        attn_word_sense_free(m);
+    }
+    static const char zero_in_first[] = "3 2\0\na 1 2\n";
+    put_bytes(FILE_NAME, zero_in_first, sizeof zero_in_first - 1);
+    attn_word_sense *m = new_model(c, vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO));
+    assert_string_equal(attn_word_sense_vectors_report(m).format, "glove");
+    assert_vector(m, "a", 1, 2);
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
+/* Of 4096 numbers with 38 characters each only one line fits into what is looked at together. */
+static void the_widest_vectors(void **state)
+{
+    (void)state;
+    attn_corpus *c = corpus_with(abc);
+    FILE *f = fopen(FILE_NAME, "w");
+    assert_non_null(f);
+    for (int line = 0; line < 3; line++) {
+        fprintf(f, "%s", abc[line]);
+        for (int d = 0; d < 4096; d++) {
+            fprintf(f, " %.36f", d / 16.0 + line);
+        }
+        fprintf(f, "\n");
+    }
+    assert_int_equal(fclose(f), 0);
     attn_word_sense *m = new_model(c, vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO));
     attn_vectors_report r = attn_word_sense_vectors_report(m);
-    check_rows(r.broken, 5, 1);
-    check_rows(r.odd, 0, 0);
-    assert_int_equal(r.used, 1);
-    assert_vector(m, "\xE4\xB8\xAD", 3, 4);
-    check_random_vector(m, c, "a");
+    assert_int_equal(r.dim, 4096);
+    assert_int_equal(r.used, 3);
+    assert_true(vector_of(m, 0, "a")[1] == 0.0625F && vector_of(m, 0, "c")[4095] == 257.9375F);
     attn_word_sense_free(m);
     attn_corpus_free(c);
 }
@@ -302,6 +341,7 @@ int main(void)
         cmocka_unit_test(numbers_that_are_not_finite_are_not_used),
         cmocka_unit_test(only_ascii_spaces_separate),
         cmocka_unit_test(broken_words_are_merged_with_no_other),
+        cmocka_unit_test(the_widest_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

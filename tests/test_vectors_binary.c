@@ -101,6 +101,25 @@ static void with_and_without_line_ends(void **state)
     attn_corpus_free(c);
 }
 
+/* Bytes of these numbers are ASCII and zeros. */
+static void zeros_are_no_text(void **state)
+{
+    (void)state;
+    attn_corpus *c = corpus_with(five);
+    for (int line_ends = 0; line_ends < 2; line_ends++) {
+        image f = begin(2, 3, line_ends);
+        add(&f, "one", (const float[]){0, 2, 32});
+        add(&f, "two", (const float[]){32, 0, 0});
+        put_bytes(FILE_NAME, f.bytes, f.size);
+        attn_word_sense *m = new_model(c, vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO));
+        assert_string_equal(attn_word_sense_vectors_report(m).format, "binary");
+        assert_vector(m, "one", 0, 2, 32);
+        assert_vector(m, "two", 32, 0, 0);
+        attn_word_sense_free(m);
+    }
+    attn_corpus_free(c);
+}
+
 /* Cut anywhere, also between two words, a file is refused, with the word where it ends. Whatever the bytes of the vectors: of these some
  * look like digits. */
 static void a_cut_file_is_refused(void **state)
@@ -112,7 +131,7 @@ static void a_cut_file_is_refused(void **state)
         if (kind >= 2) {
             f = begin(5, 1, kind % 2);
             for (int i = 0; i < 5; i++) {
-                add(&f, five[i], (const float[]){(float)i + 1.4F});
+                add(&f, five[i], (const float[]){5.4F - (float)i});
             }
         }
         for (int k = 1; k < 5; k++) {
@@ -205,6 +224,25 @@ static void words_and_vectors_that_are_not_used(void **state)
     attn_corpus_free(c);
 }
 
+/* The buffer ends just before the line end of the first vector. */
+static void a_line_end_after_the_end_of_the_buffer(void **state)
+{
+    (void)state;
+    attn_corpus *c = corpus_with(five);
+    static char bytes[ATTN__VECTORS_ROOM + 20];
+    const char rest[] = " \0\0\0\x40\ntwo \0\0\0\x40\n";
+    size_t word = ATTN__VECTORS_ROOM - 4 - 5;
+    memcpy(bytes, "2 1\n", 4);
+    memset(bytes + 4, 'w', word);
+    memcpy(bytes + 4 + word, rest, sizeof rest - 1);
+    put_bytes(FILE_NAME, bytes, 4 + word + sizeof rest - 1);
+    attn_word_sense *m = new_model(c, vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_BINARY));
+    assert_vector(m, "two", 2);
+    assert_int_equal(attn_word_sense_vectors_report(m).words, 2);
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
 /* Thousands of words, so that some lie across the places where the buffer is filled again; and one of more than a buffer. */
 static void large_files(void **state)
 {
@@ -261,9 +299,14 @@ static void large_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_and_without_line_ends),          cmocka_unit_test(a_cut_file_is_refused),
-        cmocka_unit_test(a_file_with_a_hole_is_refused),       cmocka_unit_test(another_number_of_words_is_refused),
-        cmocka_unit_test(words_and_vectors_that_are_not_used), cmocka_unit_test(large_files),
+        cmocka_unit_test(with_and_without_line_ends),
+        cmocka_unit_test(a_cut_file_is_refused),
+        cmocka_unit_test(a_file_with_a_hole_is_refused),
+        cmocka_unit_test(another_number_of_words_is_refused),
+        cmocka_unit_test(words_and_vectors_that_are_not_used),
+        cmocka_unit_test(zeros_are_no_text),
+        cmocka_unit_test(a_line_end_after_the_end_of_the_buffer),
+        cmocka_unit_test(large_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

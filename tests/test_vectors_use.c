@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/datasets.h"
 #include "support/disk.h"
@@ -204,6 +205,23 @@ static void what_cannot_be_read(void **state)
     attn_corpus_free(c);
 }
 
+/* The next file that is opened gets the number of the one that was read, whatever came of it. */
+static void the_file_is_closed(void **state)
+{
+    (void)state;
+    attn_corpus *c = corpus_with(abc);
+    attn_word_sense_config config = vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO);
+    int next = dup(STDERR_FILENO);
+    assert_int_equal(close(next), 0);
+    put_text(FILE_NAME, three_rows);
+    attn_word_sense_free(new_model(c, config));
+    put_text(FILE_NAME, "3 5000\n");
+    assert_null(attn_word_sense_new(c, &config, NULL, NULL));
+    assert_int_equal(dup(STDERR_FILENO), next);
+    assert_int_equal(close(next), 0);
+    attn_corpus_free(c);
+}
+
 static void the_width_is_that_of_the_file(void **state)
 {
     (void)state;
@@ -299,6 +317,7 @@ int main(void)
         cmocka_unit_test(large_files_and_overlong_lines),
         cmocka_unit_test(what_is_no_file_of_vectors),
         cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(the_file_is_closed),
         cmocka_unit_test(the_width_is_that_of_the_file),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(glove_for_coarsewsd20),
