@@ -240,8 +240,7 @@ static int save_weights(const char *path, const attn_heatmap_panel *panel)
     return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
 }
 
-/* What the picture has to say, line by line. */
-static void print_notes(const attn_image *image, bool quiet)
+void print_notes(const attn_image *image, bool quiet)
 {
     for (const char *line = image->notes; *line != '\0';) {
         size_t n = strcspn(line, "\n");

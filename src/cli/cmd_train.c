@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
 #include "train.h"
 
 /* While a run goes on, a state that can be continued is saved at most this often, after an epoch. */
@@ -25,10 +24,11 @@ typedef struct run {
     attn_word_sense *m;
     progress line;
     FILE *log;
+    epoch_pictures pictures;
     double last_save, loss;
     attn_word_sense_progress last; /* of a finished epoch */
     attn_error error;              /* of a save during the run */
-    bool save_failed;
+    bool save_failed, picture_failed;
 } run;
 
 static void write_log(run *r, const attn_word_sense_progress *at)
@@ -54,12 +54,13 @@ static bool on_progress(void *ctx, const attn_word_sense_progress *at)
         if (r->log != NULL) {
             write_log(r, at);
         }
+        r->picture_failed = pictures_draw(&r->pictures, r->m, at) != ATTN_OK;
         if (!attn_word_sense_finished(r->m) && seconds_now() - r->last_save > SAVE_SECONDS) {
             r->save_failed = attn_word_sense_save(r->m, r->a->output, &r->error) != ATTN_OK;
             r->last_save = seconds_now();
         }
     }
-    return !interrupted && !r->save_failed;
+    return !interrupted && !r->save_failed && !r->picture_failed;
 }
 
 static void print_summary(const run *r, int64_t examples)
@@ -79,10 +80,10 @@ static void print_summary(const run *r, int64_t examples)
     }
     json_t *dev =
         r->last.has_dev ? json_pack("{s:f, s:f}", "micro_f1", r->last.dev_micro_f1, "macro_f1", r->last.dev_macro_f1) : json_null();
-    print_json(json_pack("{s:s, s:s, s:I, s:i, s:f, s:I, s:I, s:o, s:o}", "schema", "attn.train/1", "model", a->output, "seed",
+    print_json(json_pack("{s:s, s:s, s:I, s:i, s:f, s:I, s:I, s:o, s:o, s:o*}", "schema", "attn.train/1", "model", a->output, "seed",
                          (json_int_t)a->config.seed, "epochs", epochs, "seconds", seconds, "examples", (json_int_t)examples, "parameters",
                          (json_int_t)attn_word_sense_parameters(r->m), "train_loss", trained ? json_real(r->last.loss) : json_null(), "dev",
-                         dev));
+                         dev, "vectors", vectors_to_json(r->m)));
 }
 
 /* Trains and saves, also when interrupted. */
@@ -103,6 +104,10 @@ static int train(run *r, const attn_corpus *data, const attn_corpus *dev)
     }
     if (attn_word_sense_save(r->m, r->a->output, &error) != ATTN_OK) {
         return fail("%s", error.message);
+    }
+    if (r->picture_failed) { /* what was learned is saved all the same */
+        progress_clear(&r->line);
+        return fail("%s", r->pictures.error.message);
     }
     if (status == ATTN_EINTERRUPTED) {
         note(r->a->quiet, "%sinterrupted; saved to %s, --resume continues", r->line.terminal ? "\n" : "", r->a->output);
@@ -174,27 +179,28 @@ static bool open_data(const train_arguments *a, attn_corpus **data, attn_corpus 
 
 static bool open_model(run *r, const attn_corpus *data)
 {
-    attn_error error;
     if (r->m == NULL) {
-        r->m = attn_word_sense_new(data, &r->a->config, NULL, &error);
+        r->m = make_model(r->a, data, &r->line);
     }
-    return r->m != NULL || fail("%s", error.message) == DONE;
+    return r->m != NULL;
 }
 
 int cmd_train(int argc, char **argv)
 {
     train_arguments a = {.config = attn_word_sense_defaults(), .split = "train"};
+    a.config.dim = 0; /* so that a width that was asked for can be told from the default */
     parse_train(argc, argv, &a);
     run r = {.a = &a};
     attn_corpus *data = NULL, *dev = NULL;
     int code = FAILED;
-    if (can_write(&a) && (!a.resume || open_resumed(&r, &a, argc, argv)) && open_data(&a, &data, &dev) && open_model(&r, data) &&
-        open_log(&r)) {
+    if (can_write(&a) && (!a.resume || open_resumed(&r, &a, argc, argv)) && open_data(&a, &data, &dev) &&
+        pictures_open(&r.pictures, &a, data, &r.line) && open_model(&r, data) && open_log(&r)) {
         code = train(&r, data, dev);
     }
     if (r.log != NULL && (ferror(r.log) != 0) + (fclose(r.log) != 0) > 0) {
         code = fail("%s: cannot write", a.log);
     }
+    pictures_close(&r.pictures);
     attn_word_sense_free(r.m);
     attn_corpus_free(data);
     attn_corpus_free(dev);

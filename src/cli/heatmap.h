@@ -1,4 +1,4 @@
-/* attn heatmap: what its two files share. */
+/* attn heatmap: what its two files share, and some of it with the pictures of attn train. */
 #ifndef ATTN_CLI_HEATMAP_H
 #define ATTN_CLI_HEATMAP_H
 
@@ -25,5 +25,10 @@ typedef struct panels {
 /* A panel for each sentence and head. Returns DONE, or FAILED after a message; panels_free is right in any case. */
 int panels_of_sentences(const sentence_request *request, panels *p);
 void panels_free(panels *p);
+
+/* One head of weights (heads, length, length), or their mean, as a matrix of its own; NULL if memory is out. Free it with free(). */
+double *weights_of_head(const double *weights, int heads, int length, int head);
+/* What the picture has to say, line by line. */
+void print_notes(const attn_image *image, bool quiet);
 
 #endif

@@ -51,15 +51,14 @@ static int tell_sense(job *j)
     return DONE;
 }
 
-/* Copies one head, or the mean of all, to a matrix of its own. */
-static double *values_of(const job *j, int head)
+double *weights_of_head(const double *weights, int heads, int length, int head)
 {
-    size_t n = (size_t)j->words.length * (size_t)j->words.length;
+    size_t n = (size_t)length * (size_t)length;
     double *values = calloc(n, sizeof *values);
-    for (int h = 0; values != NULL && h < j->heads; h++) {
+    for (int h = 0; values != NULL && h < heads; h++) {
         if (head == HEADS_MEAN || head == h) {
             for (size_t i = 0; i < n; i++) {
-                values[i] += j->weights[(size_t)h * n + i] / (head == HEADS_MEAN ? j->heads : 1);
+                values[i] += weights[(size_t)h * n + i] / (head == HEADS_MEAN ? heads : 1);
             }
         }
     }
@@ -89,7 +88,7 @@ static int add_panel(job *j, int head)
     p->panel = larger;
     attn_heatmap_panel *panel = &p->panel[p->n++];
     *panel = (attn_heatmap_panel){.title = panel_title(j, head), .rows = j->words.length, .columns = j->words.length};
-    panel->values = values_of(j, head);
+    panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
 }

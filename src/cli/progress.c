@@ -48,3 +48,28 @@ void progress_show(progress *p, const attn_word_sense_progress *at)
         fputc('\n', stderr);
     }
 }
+
+void progress_bytes(progress *p, int64_t bytes, int64_t total)
+{
+    static const char done[] = "##############################", left[] = "..............................";
+    const int width = (int)sizeof done - 1;
+    double now = seconds_now(), share = total > 0 ? (double)bytes / (double)total : 0;
+    if (p->quiet || !p->terminal || now - p->last_drawn < 0.1) {
+        return;
+    }
+    p->last_drawn = now;
+    int n = (int)(share < 1 ? share * width : width);
+    if (total > 0) {
+        fprintf(stderr, "\rvectors [%.*s%.*s] %3.0f %%  %.0f of %.0f MB\033[K", n, done, width - n, left, 100 * share, 1e-6 * (double)bytes,
+                1e-6 * (double)total);
+    } else {
+        fprintf(stderr, "\rvectors  %.0f MB\033[K", 1e-6 * (double)bytes);
+    }
+}
+
+void progress_clear(const progress *p)
+{
+    if (p->last_drawn > 0 && p->terminal) {
+        fputs("\r\033[K", stderr);
+    }
+}

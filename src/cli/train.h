@@ -1,13 +1,14 @@
-/* What the two files of attn train share. */
+/* What the files of attn train share. */
 #ifndef ATTN_TRAIN_H
 #define ATTN_TRAIN_H
 
-#include "cli.h"
+#include "progress.h"
 
 /* The command line of attn train. */
 typedef struct train_arguments {
-    attn_word_sense_config config;
+    attn_word_sense_config config; /* dim is 0 until it is known: that of a file of vectors is the file's */
     const char *output, *dev, *split, *log;
+    const char *heatmaps, *heatmap_sentence;
     double dev_fraction;
     char **data;
     int n;
@@ -15,7 +16,34 @@ typedef struct train_arguments {
     const attn_word_sense_config *resumed; /* that of the model to go on with, which the options must not change; or NULL */
 } train_arguments;
 
+/* ---- train_options.c ---- */
+
 /* Parses and checks the command line, over what *a holds (options that are not given stay). Ends the program on a usage error. */
 void parse_train(int argc, char **argv, train_arguments *a);
+
+/* ---- train_vectors.c ---- */
+
+/* A new model for the data; tells how a file of vectors is read and what was in it. NULL after a message. */
+attn_word_sense *make_model(const train_arguments *a, const attn_corpus *data, progress *line);
+/* What was in the file, NULL if there was none. */
+json_t *vectors_to_json(const attn_word_sense *m);
+
+/* ---- epoch_pictures.c ---- */
+
+/* A picture of the attention of one sentence after every epoch. */
+typedef struct epoch_pictures {
+    const char *folder; /* NULL: no pictures */
+    attn_corpus *words; /* holds the sentence if it was given */
+    attn_example sentence;
+    progress *line;
+    bool quiet, noted; /* remarks about the pictures are made once */
+    attn_error error;  /* of the picture that could not be drawn */
+} epoch_pictures;
+
+/* Makes the folder and finds the sentence; false after a message. Remarks will go below the line of the progress. Close it in any case. */
+bool pictures_open(epoch_pictures *p, const train_arguments *a, const attn_corpus *data, progress *line);
+/* The picture of the epoch that was just finished. */
+attn_status pictures_draw(epoch_pictures *p, attn_word_sense *m, const attn_word_sense_progress *at);
+void pictures_close(epoch_pictures *p);
 
 #endif

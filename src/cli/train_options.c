@@ -11,6 +11,7 @@ enum {
     KEY_POSITION,
     KEY_WINDOW,
     KEY_VECTORS,
+    KEY_FORMAT,
     KEY_FREEZE,
     KEY_SEEDS,
     KEY_EPOCHS,
@@ -27,6 +28,8 @@ enum {
     KEY_THREADS,
     KEY_RESUME,
     KEY_LOG,
+    KEY_HEATMAPS,
+    KEY_SENTENCE,
     KEY_SPLIT,
 };
 
@@ -39,11 +42,14 @@ static const struct argp_option options[] = {
     {"split", KEY_SPLIT, "NAME", 0, "Which split of a data folder to train on (default train)", 1},
     {"score", KEY_SCORE, "NAME", 0, "dot, scaled-dot (default) or additive", 2},
     {"heads", KEY_HEADS, "N", 0, "Attention heads (default 4)", 2},
-    {"dim", KEY_DIM, "D", 0, "Width of an embedding (default 100)", 2},
+    {"dim", KEY_DIM, "D", 0, "Width of an embedding (default 100), or that of the vectors file", 2},
     {"hidden", KEY_HIDDEN, "H", 0, "Width of a projected query or key in a head; hidden units of the additive score (default 16)", 2},
     {"position", KEY_POSITION, "NAME", 0, "relative (default): a learned bias for every distance; or none", 2},
     {"window", KEY_WINDOW, "N", 0, "Words looked at on each side of the ambiguous word (default 30)", 2},
-    {"vectors", KEY_VECTORS, "NAME", 0, "Start of the embeddings: corpus (default), made from the training text; or none, random", 2},
+    {"vectors", KEY_VECTORS, "FILE|corpus|none", 0,
+     "Start of the embeddings: a file of word vectors (word2vec, fastText, GloVe); corpus (default), from the training text; none, random",
+     2},
+    {"vectors-format", KEY_FORMAT, "NAME", 0, "How that file is written: word2vec, glove, binary; auto (default) finds out", 2},
     {"freeze-vectors", KEY_FREEZE, NULL, 0, "Leave the embeddings as they start", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "Passes over the data (default: 15 to 60, enough for 1500 steps)", 3},
     {"batch", KEY_BATCH, "N", 0, "Sentences a step (default: 16 for up to 2047 sentences an epoch, else 64)", 3},
@@ -56,15 +62,24 @@ static const struct argp_option options[] = {
     {"dev-fraction", KEY_DEV_FRACTION, "X", 0, "The same, with a share of every sense held out from DATA (default 0)", 4},
     {"patience", KEY_PATIENCE, "N", 0, "Stop after N epochs without a better dev score and keep the best (default 0: never)", 4},
     {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE (JSON Lines)", 5},
+    {"heatmaps", KEY_HEATMAPS, "DIR", 0, "Draw a sentence's attention after every epoch: DIR/epoch-001.png ...", 5},
+    {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, words between spaces (default: the first of DATA)", 5},
     {"json", 'j', NULL, 0, "Print one JSON object at the end, schema attn.train/1", 5},
     {"quiet", 'q', NULL, 0, "No progress", 5},
     {0},
 };
 
+/* A file of the name of a choice is "./corpus". */
+static void parse_vectors(const char *text, attn_word_sense_config *c)
+{
+    c->vectors = strcmp(text, "corpus") == 0 ? ATTN_VECTORS_CORPUS : strcmp(text, "none") == 0 ? ATTN_VECTORS_NONE : ATTN_VECTORS_FILE;
+    c->vectors_file = c->vectors == ATTN_VECTORS_FILE ? text : NULL;
+}
+
 static error_t parse_model_option(int key, char *text, struct argp_state *state)
 {
     static const char *const scores[] = {"scaled-dot", "dot", "additive", NULL}, *const positions[] = {"relative", "none", NULL};
-    static const char *const vectors[] = {"corpus", "none", NULL};
+    static const char *const formats[] = {"auto", "word2vec", "glove", "binary", NULL};
     attn_word_sense_config *c = &((train_arguments *)state->input)->config;
     switch (key) {
     case KEY_SCORE:
@@ -86,7 +101,10 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
         c->window = parse_int("window", text, 1, 10000, state);
         return 0;
     case KEY_VECTORS:
-        c->vectors = (attn_vectors)parse_choice("vectors", text, vectors, state);
+        parse_vectors(text, c);
+        return 0;
+    case KEY_FORMAT:
+        c->vectors_format = (attn_vectors_format)parse_choice("vectors-format", text, formats, state);
         return 0;
     case KEY_FREEZE:
         c->freeze_vectors = true;
@@ -162,6 +180,33 @@ static error_t parse_run_option(int key, char *text, struct argp_state *state)
     return code;
 }
 
+/* What options mean together. */
+static void check_arguments(train_arguments *a, struct argp_state *state)
+{
+    attn_word_sense_config *c = &a->config;
+    if (a->n == 0 || a->output == NULL) {
+        argp_error(state, a->n == 0 ? "no training data" : "no model file: give -o FILE");
+    }
+    if (strcmp(a->output, "-") == 0) {
+        argp_error(state, "a model cannot go to standard output: give -o FILE");
+    }
+    if (a->dev != NULL && a->dev_fraction > 0) {
+        argp_error(state, "--dev and --dev-fraction exclude each other");
+    }
+    if (c->patience > 0 && a->dev == NULL && a->dev_fraction <= 0) {
+        argp_error(state, "--patience needs --dev or --dev-fraction");
+    }
+    if (c->vectors_format != ATTN_VECTORS_FORMAT_AUTO && c->vectors != ATTN_VECTORS_FILE) {
+        argp_error(state, "--vectors-format needs --vectors FILE");
+    }
+    if (a->heatmap_sentence != NULL && a->heatmaps == NULL) {
+        argp_error(state, "--heatmap-sentence needs --heatmaps DIR");
+    }
+    if (c->dim == 0 && c->vectors != ATTN_VECTORS_FILE) {
+        c->dim = attn_word_sense_defaults().dim;
+    }
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     train_arguments *a = state->input;
@@ -181,6 +226,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_LOG:
         a->log = text;
         return 0;
+    case KEY_HEATMAPS:
+        a->heatmaps = text;
+        return 0;
+    case KEY_SENTENCE:
+        a->heatmap_sentence = text;
+        return 0;
     case KEY_SPLIT:
         a->split = text;
         return 0;
@@ -196,18 +247,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
-        if (a->n == 0 || a->output == NULL) {
-            argp_error(state, a->n == 0 ? "no training data" : "no model file: give -o FILE");
-        }
-        if (strcmp(a->output, "-") == 0) {
-            argp_error(state, "a model cannot go to standard output: give -o FILE");
-        }
-        if (a->dev != NULL && a->dev_fraction > 0) {
-            argp_error(state, "--dev and --dev-fraction exclude each other");
-        }
-        if (a->config.patience > 0 && a->dev == NULL && a->dev_fraction <= 0) {
-            argp_error(state, "--patience needs --dev or --dev-fraction");
-        }
+        check_arguments(a, state);
         return 0;
     default:
         return parse_run_option(key, text, state);
