@@ -58,7 +58,7 @@ static attn_status check(const attn_heatmap_config *c, attn__plot *plot, attn_er
     plot->scale = c->scale == 0 ? 1 : c->scale;
     plot->label_size = LABEL_SIZE * plot->scale;
     if (attn_cmap_find(cmap) < 0) {
-        return attn__fail(error, ATTN_EINVAL, "heatmap: no colour map is called \"%.60s\"", cmap);
+        return attn__fail(error, ATTN_EINVAL, "heatmap: no colour map is called \"%s\"", ATTN__QUOTE(cmap));
     }
     for (int i = 0; i < ATTN__STEPS; i++) {
         attn_cmap_color(attn_cmap_find(cmap), (double)i / (ATTN__STEPS - 1), plot->color[i]);
