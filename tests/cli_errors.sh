@@ -192,6 +192,18 @@ usage 'attn gradcheck: a model is checked as a whole: name no operations' gradch
 usage "attn gradcheck: --tolerance is '0', expected a number from 1e-15 to 1" gradcheck --tolerance 0
 refuses "attn: no operation 'sine'; 'attn gradcheck' lists them" gradcheck sine --quiet
 usage 'attn info: one model at most' info m.safetensors m.safetensors
+
+# ---- an output that is an input, or two outputs in one file ----
+
+cp train.tsv kept.tsv
+ln -s train.tsv link.tsv
+refuses 'attn: train.tsv: would be written over: it is also given as train.tsv' train train.tsv -o train.tsv
+refuses 'attn: link.tsv: would be written over: it is also given as train.tsv' train train.tsv -o link.tsv
+refuses 'attn: m.safetensors: would be written over' eval m.safetensors test.tsv --predictions m.safetensors
+refuses 'attn: test.tsv: would be written over' eval m.safetensors test.tsv --predictions test.tsv
+refuses 'attn: both.st: would be written over' train train.tsv -o both.st --log both.st
+refuses 'attn: train.tsv: would be written over' train train.tsv -o new.st --log train.tsv
+same train.tsv kept.tsv
 same m.safetensors kept.safetensors
 
 finish

@@ -195,6 +195,24 @@ static void a_wrong_slope_is_no_kink(void **state)
     assert_int_equal(report.worst.index[0], 1);
 }
 
+/* Kinks alone are skipped and fine; beside gradients that are all 0 they do not hide that nothing was checked. */
+static attn_tensor *relu_and_nothing(attn_tape *t, attn_tensor *const in[], int n, void *ctx)
+{
+    (void)n;
+    (void)ctx;
+    return attn_add(t, attn_sum(t, attn_relu(t, in[0])), attn_sum(t, attn_scale(t, in[1], 0)));
+}
+
+static void kinks_do_not_hide_a_vacuous_check(void **state)
+{
+    (void)state;
+    attn_gradcheck_report report;
+    const double zero[] = {0}, x[] = {0.5, -0.5, 0.25};
+    const attn_gradcheck_input inputs[] = {{.shape = ATTN_SHAPE(1), .values = zero}, {.shape = ATTN_SHAPE(3), .values = x}};
+    assert_int_equal(attn_gradcheck(relu_and_nothing, NULL, inputs, 2, NULL, &report), ATTN_EINVAL);
+    assert_contains(report.verdict, "vacuous");
+}
+
 static attn_tensor *times_zero(attn_tape *t, attn_tensor *const in[], int n, void *ctx)
 {
     (void)n;
@@ -307,11 +325,17 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_passes),      cmocka_unit_test(unknown_operation_is_refused),
-        cmocka_unit_test(wrong_operations_are_caught), cmocka_unit_test(failure_names_tensor_index_and_values),
-        cmocka_unit_test(kinks_are_skipped),           cmocka_unit_test(a_wrong_slope_is_no_kink),
-        cmocka_unit_test(vacuous_checks_are_refused),  cmocka_unit_test(errors_of_the_function_come_through),
-        cmocka_unit_test(parameters_of_a_model),       cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(every_operation_passes),
+        cmocka_unit_test(unknown_operation_is_refused),
+        cmocka_unit_test(wrong_operations_are_caught),
+        cmocka_unit_test(failure_names_tensor_index_and_values),
+        cmocka_unit_test(kinks_are_skipped),
+        cmocka_unit_test(a_wrong_slope_is_no_kink),
+        cmocka_unit_test(kinks_do_not_hide_a_vacuous_check),
+        cmocka_unit_test(vacuous_checks_are_refused),
+        cmocka_unit_test(errors_of_the_function_come_through),
+        cmocka_unit_test(parameters_of_a_model),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

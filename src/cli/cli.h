@@ -56,6 +56,9 @@ void print_padded(const char *text, int width);
 
 /* Reads all of the paths into a new corpus and notes skipped blank lines; NULL after a message. */
 attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool quiet);
+/* An output must not be one of the files that are read (or another output): true, after a message, if `output` is the same file as one of
+ * the n others. NULL and "-" are no files. */
+bool overwrites(const char *output, const char *const others[], int n);
 /* Loads a model; NULL after a message. */
 attn_word_sense *load_model(const char *path, int threads);
 

@@ -224,6 +224,9 @@ static int write_predictions(const char *path, attn_word_sense *m, const attn_co
 static bool can_write(const arguments *a)
 {
     attn_error error;
+    if (overwrites(a->predictions, &a->model, 1) || overwrites(a->predictions, (const char *const *)a->data, a->n)) {
+        return false;
+    }
     return a->predictions == NULL || attn_file_check(a->predictions, NULL, &error) == ATTN_OK || fail("%s", error.message) == DONE;
 }
 

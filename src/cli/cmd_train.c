@@ -147,6 +147,15 @@ static bool open_log(run *r)
 static bool can_write(const train_arguments *a)
 {
     attn_error error;
+    const char *const others[] = {a->log, a->dev, a->config.vectors_file};
+    const char *const *data = (const char *const *)a->data;
+    if (overwrites(a->output, others, 3) || overwrites(a->output, data, a->n) || overwrites(a->log, others + 1, 2) ||
+        overwrites(a->log, data, a->n)) {
+        return false;
+    }
+    if (a->json && attn_utf8_fault(a->output, strlen(a->output)) >= 0) {
+        return fail("the name of the model is not UTF-8, which --json could not print") == DONE;
+    }
     bool ok = attn_file_check(a->output, NULL, &error) == ATTN_OK && (a->log == NULL || attn_file_check(a->log, NULL, &error) == ATTN_OK);
     return ok || fail("%s", error.message) == DONE;
 }

@@ -1,8 +1,30 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
+
+static bool is_file(const char *path, struct stat *info)
+{
+    return path != NULL && strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode);
+}
+
+bool overwrites(const char *output, const char *const others[], int n)
+{
+    struct stat mine, other;
+    for (int i = 0; i < n && output != NULL; i++) {
+        bool same = others[i] != NULL && strcmp(output, "-") != 0 && strcmp(output, others[i]) == 0;
+        if (is_file(output, &mine) && is_file(others[i], &other)) {
+            same = mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
+        }
+        if (same) {
+            (void)fail("%s: would be written over: it is also given as %s", output, others[i]);
+            return true;
+        }
+    }
+    return false;
+}
 
 attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool quiet)
 {

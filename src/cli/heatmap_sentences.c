@@ -13,7 +13,7 @@ typedef struct job {
     const char *where; /* for messages: "", "sentence 2: ", "standard input:2: " */
     int heads;
     double *weights; /* (heads, L, L) */
-    char title[200]; /* sense of the ambiguous word, "" if there is none */
+    char *title;     /* sense of the ambiguous word, NULL if there is none */
 } job;
 
 static int out_of_memory(void)
@@ -38,7 +38,7 @@ static int tell_sense(job *j)
 {
     attn_prediction p;
     attn_error error;
-    j->title[0] = '\0';
+    j->title = NULL;
     if (!knows_a_word(j->m, &j->words)) {
         note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
         return DONE;
@@ -47,7 +47,14 @@ static int tell_sense(job *j)
     if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
         return fail("%s%s", j->where, error.message);
     }
-    (void)snprintf(j->title, sizeof j->title, "%s: %s (%.2f)", j->words.tokens[target], p.senses[p.best], p.probabilities[p.best]);
+    const char *word = j->words.tokens[target], *sense = p.senses[p.best];
+    bool named = strncmp(sense, word, strlen(word)) == 0; /* the label names the word itself */
+    size_t size = strlen(word) + strlen(sense) + 40;
+    j->title = malloc(size);
+    if (j->title == NULL) {
+        return out_of_memory();
+    }
+    (void)snprintf(j->title, size, "%s%s%s (%.2f)", named ? "" : word, named ? "" : ": ", sense, p.probabilities[p.best]);
     return DONE;
 }
 
@@ -68,12 +75,13 @@ double *weights_of_head(const double *weights, int heads, int length, int head)
 /* NULL if memory is out. */
 static char *panel_title(const job *j, int head)
 {
-    size_t size = strlen(j->title) + 60;
+    const char *sense = j->title != NULL ? j->title : "";
+    size_t size = strlen(sense) + 60;
     char *title = malloc(size);
     if (title != NULL && head == HEADS_MEAN) {
-        (void)snprintf(title, size, "%s", j->title);
+        (void)snprintf(title, size, "%s", sense);
     } else if (title != NULL) {
-        (void)snprintf(title, size, "%s%shead %d of 0..%d", j->title, j->title[0] != '\0' ? ", " : "", head, j->heads - 1);
+        (void)snprintf(title, size, "%s%shead %d of 0..%d", sense, sense[0] != '\0' ? ", " : "", head, j->heads - 1);
     }
     return title;
 }
@@ -99,14 +107,12 @@ static int add_panels(job *j)
 {
     attn_error error;
     int head = j->request->head, code = tell_sense(j), L = j->words.length;
-    if (code != DONE) {
-        return code;
+    j->weights = code == DONE ? calloc((size_t)j->heads * (size_t)L, (size_t)L * sizeof *j->weights) : NULL;
+    if (code == DONE && j->weights == NULL) {
+        code = fail("%sout of memory: %d heads of %d x %d weights take %zu bytes", j->where, j->heads, L, L,
+                    (size_t)j->heads * (size_t)L * (size_t)L * sizeof *j->weights);
     }
-    j->weights = calloc((size_t)j->heads * (size_t)L, (size_t)L * sizeof *j->weights);
-    if (j->weights == NULL) {
-        return out_of_memory();
-    }
-    if (attn_word_sense_attention(j->m, j->words.tokens, L, j->weights, &error) != ATTN_OK) {
+    if (code == DONE && attn_word_sense_attention(j->m, j->words.tokens, L, j->weights, &error) != ATTN_OK) {
         code = fail("%s%s", j->where, error.message);
     }
     int first = head == HEADS_ALL ? 0 : head, last = head == HEADS_ALL ? j->heads - 1 : head;
@@ -114,6 +120,7 @@ static int add_panels(job *j)
         code = add_panel(j, h);
     }
     free(j->weights);
+    free(j->title);
     return code;
 }
 

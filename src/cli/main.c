@@ -1,7 +1,9 @@
 /* attn SUBCOMMAND ...: finds the subcommand and runs it. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -39,8 +41,25 @@ static void *alloc_or_exit(size_t size)
     return ptr;
 }
 
+/* A standard stream that is closed must not become a file of ours: it becomes one that cannot be used. */
+static bool hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!hold_standard_streams()) {
+        return FAILED;
+    }
+    if (!isatty(STDOUT_FILENO)) {
+        (void)setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* a whole help text: its loss is then noticed with its reason */
+    }
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
     json_set_alloc_funcs(alloc_or_exit, free);
     if (atexit(close_output) != 0) {

@@ -168,6 +168,10 @@ static attn_tensor *leaf(attn_tape *t, attn_dtype dtype, attn_shape shape, const
     if (t->error.status != ATTN_OK) {
         return NULL;
     }
+    if (dtype != ATTN_F32 && dtype != ATTN_F64) {
+        attn__tape_fail(t, ATTN_EDTYPE, "input: no such element type: %d", (int)dtype);
+        return NULL;
+    }
     attn_tensor *x = new_tensor(t, dtype, shape);
     if (x == NULL || (x->data = attn__tape_alloc(t, x->count, attn_dtype_size(dtype))) == NULL) {
         return NULL;

@@ -301,7 +301,9 @@ static void note_missing(attn_image *image, const attn__fonts *f)
         }
     }
     if (missing > 0) {
-        note(image, "no glyph for%s%s, drawn as code points in boxes: install the package fonts-wqy-microhei or name a font that has them",
+        note(image,
+             "no glyph for%s%s, drawn as code points in boxes: install a font that has them (Chinese: the package fonts-wqy-microhei) or "
+             "name one",
              list, missing > shown ? " and others" : "");
     }
 }

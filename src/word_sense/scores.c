@@ -9,8 +9,8 @@ typedef struct word_counts {
     attn__names senses;
     attn_sense_score *scores; /* one a sense */
     size_t scores_room;
-    int64_t *confusion; /* senses x senses */
-    size_t confusion_room;
+    int64_t *confusion; /* a row of `stride` numbers a sense */
+    size_t confusion_room, stride;
     int64_t examples, correct;
 } word_counts;
 
@@ -67,14 +67,36 @@ static word_counts *word_of(attn_scores *s, const char *word)
     return &s->counts[i];
 }
 
-/* Moves the rows of an n x n matrix apart, for n+1 columns, and adds a row of zeros. */
-static void widen(int64_t *matrix, size_t n)
+/* Moves the n rows of a matrix, `from` numbers each, to where rows of `to` numbers stand; what is new is 0. */
+static void restride(int64_t *matrix, size_t n, size_t from, size_t to)
 {
-    for (size_t row = n; row-- > 0;) {
-        memmove(matrix + row * (n + 1), matrix + row * n, n * sizeof *matrix);
-        matrix[row * (n + 1) + n] = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t row = to > from ? n - 1 - k : k; /* no row is written over before it has moved */
+        memmove(matrix + row * to, matrix + row * from, n * sizeof *matrix);
+        if (to > n) {
+            memset(matrix + row * to + n, 0, (to - n) * sizeof *matrix);
+        }
     }
-    memset(matrix + n * (n + 1), 0, (n + 1) * sizeof *matrix);
+    if (to > n) {
+        memset(matrix + n * to, 0, (to - n) * to * sizeof *matrix);
+    }
+}
+
+/* Room for one sense more. The rows of the matrix have room to spare, so that n senses do not move it n times. */
+static bool make_room(attn_scores *s, word_counts *w)
+{
+    size_t n = w->senses.count, stride = w->stride > n ? w->stride : 2 * n + 8, cells;
+    void *scores = w->scores, *confusion = w->confusion;
+    bool grown = n < INT_MAX && attn__size_mul(stride, stride, &cells) &&
+                 attn__grow(&s->allocator, &scores, &w->scores_room, n + 1, sizeof *w->scores) &&
+                 attn__grow(&s->allocator, &confusion, &w->confusion_room, cells, sizeof *w->confusion);
+    w->scores = scores;
+    w->confusion = confusion;
+    if (grown && stride != w->stride) {
+        restride(w->confusion, n, w->stride, stride);
+        w->stride = stride;
+    }
+    return grown;
 }
 
 /* Finds or adds a sense of the word; -1 if out of memory, nothing has changed then. */
@@ -84,17 +106,10 @@ static int64_t sense_of(attn_scores *s, word_counts *w, const char *sense, size_
     if (found >= 0) {
         return found;
     }
-    size_t n = w->senses.count, cells;
-    void *scores = w->scores, *confusion = w->confusion;
-    bool grown = n < INT_MAX && attn__size_mul(n + 1, n + 1, &cells) &&
-                 attn__grow(&s->allocator, &scores, &w->scores_room, n + 1, sizeof *w->scores) &&
-                 attn__grow(&s->allocator, &confusion, &w->confusion_room, cells, sizeof *w->confusion);
-    w->scores = scores;
-    w->confusion = confusion;
-    if (!grown || attn__names_add(&w->senses, sense, size) < 0) {
+    size_t n = w->senses.count;
+    if (!make_room(s, w) || attn__names_add(&w->senses, sense, size) < 0) {
         return -1;
     }
-    widen(w->confusion, n);
     w->scores[n] = (attn_sense_score){.sense = w->senses.list[n].text};
     return (int64_t)n;
 }
@@ -149,7 +164,7 @@ attn_status attn_scores_add(attn_scores *s, const char *word, const char *gold, 
     w->scores[row].support++;
     w->scores[row].correct += correct;
     w->scores[column].predicted++;
-    w->confusion[(size_t)row * w->senses.count + (size_t)column]++;
+    w->confusion[(size_t)row * w->stride + (size_t)column]++;
     return ATTN_OK;
 }
 
@@ -238,6 +253,10 @@ attn_word_score attn_scores_word(attn_scores *s, int i)
         score->precision = ratio(score->correct, score->predicted);
         score->recall = ratio(score->correct, score->support);
         score->f1 = f1_of(score);
+    }
+    if (w->stride > w->senses.count) {
+        restride(w->confusion, w->senses.count, w->stride, w->senses.count);
+        w->stride = w->senses.count;
     }
     return (attn_word_score){
         .word = s->words.list[i].text,
