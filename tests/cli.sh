@@ -163,7 +163,7 @@ cp l.jsonl out.txt
 shaped '{dev:{macro_f1:real,micro_f1:real},epoch:integer,epochs:integer,loss:real,member:integer,schema:attn.log/1,seconds:real,sentences:integer}'
 [ "$(wc -l <l.jsonl)" -eq 2 ] || bad 'the log has not a line an epoch'
 ends 0 info --json
-shaped '{dtypes:[string],isa:string,openmp:boolean,schema:attn.info/1,threads:integer,version:string}'
+shaped '{dtypes:[string],isa:string,libraries:[{name:string,version:string}],openmp:boolean,schema:attn.info/1,threads:integer,version:string}'
 ends 0 info m.safetensors --json
 grep -q '"schema":"attn.info/1"' out.txt || bad 'info --json of a model'
 

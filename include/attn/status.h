@@ -70,6 +70,12 @@ ATTN_API const char *attn_status_sentence(attn_status status);
 /** The library's version as "MAJOR.MINOR.PATCH". Static storage, any thread. */
 ATTN_API const char *attn_version(void);
 
+/** Number, names and versions of the libraries that are in use ("jansson", "2.14"); version "" where a library does not tell it, name NULL
+ * for a number outside. Static storage, any thread. */
+ATTN_API int attn_library_count(void);
+ATTN_API const char *attn_library_name(int library);
+ATTN_API const char *attn_library_version(int library);
+
 #ifdef __cplusplus
 }
 #endif

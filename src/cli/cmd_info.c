@@ -34,16 +34,31 @@ static const struct argp argp = {
     options, parse_option, "[MODEL]", "Prints version, instruction set, threads and libraries; or what a model file holds.",
     NULL,    NULL,         NULL};
 
+static json_t *libraries_to_json(void)
+{
+    json_t *libraries = json_array();
+    for (int i = 0; i < attn_library_count(); i++) {
+        json_array_append_new(libraries, json_pack("{s:s, s:s}", "name", attn_library_name(i), "version", attn_library_version(i)));
+    }
+    return libraries;
+}
+
 static int show_machine(const arguments *a)
 {
     if (a->json) {
-        print_json(json_pack("{s:s, s:s, s:s, s:b, s:i, s:[s,s]}", "schema", "attn.info/1", "version", attn_version(), "isa", attn_isa(),
-                             "openmp", attn_has_threads(), "threads", attn_default_threads(), "dtypes", "float32", "float64"));
+        print_json(json_pack("{s:s, s:s, s:s, s:b, s:i, s:[s,s], s:o}", "schema", "attn.info/1", "version", attn_version(), "isa",
+                             attn_isa(), "openmp", attn_has_threads(), "threads", attn_default_threads(), "dtypes", "float32", "float64",
+                             "libraries", libraries_to_json()));
         return DONE;
     }
     printf("attn %s\ninstruction set: %s\nthreads: %d%s\ndtypes: float32 (training), float64 (gradient checks)\noperations: %d\n",
            attn_version(), attn_isa(), attn_default_threads(), attn_has_threads() ? " (OpenMP)" : " (built without OpenMP)",
            attn_op_count());
+    printf("libraries:");
+    for (int i = 0; i < attn_library_count(); i++) {
+        printf("%s %s%s%s", i > 0 ? "," : "", attn_library_name(i), attn_library_version(i)[0] != '\0' ? " " : "", attn_library_version(i));
+    }
+    putchar('\n');
     return DONE;
 }
 
