@@ -16,8 +16,9 @@ static attention attend(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tenso
 {
     int64_t d = attn_tensor_shape(q).dim[2];
     attn_tensor *w = score == ATTN_SCORE_ADDITIVE ? random_variable(t, attn_tensor_dtype(q), ATTN_SHAPE(1, d), 99) : NULL;
-    attention a = {.weights = attn_softmax(t, attn_attention_scores(t, q, k, w, score, 1, mask), mask)};
-    a.output = attn_attention_mix(t, a.weights, v, mask);
+    attention a = {.weights =
+                       attn_softmax(t, attn_attention_scores(t, q, k, w, (attn_score_config){.score = score, .heads = 1}, mask), mask)};
+    a.output = attn_attention_mix(t, a.weights, v, 0, mask);
     assert_tape_ok(t);
     return a;
 }
@@ -197,7 +198,7 @@ static void hidden_pairs_are_not_read(void **state)
     }
     attn_tensor *q = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 2, 1), (const double[]){2, 3});
     attn_tensor *k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, 7, 11});
-    attn_tensor *s = attn_attention_scores(t, q, k, NULL, ATTN_SCORE_DOT, 1, &mask);
+    attn_tensor *s = attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, &mask);
     assert_values(s, ((const double[]){10, 0, 22, 0, 0, 0}), 0, 0);
     assert_int_equal(attn_backward_from(t, s, pairs), ATTN_OK);
     assert_gradient(q, ((const double[]){16, 0}), 0, 0);
@@ -219,7 +220,7 @@ static void hidden_pairs_are_not_read(void **state)
 
     in = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 1, 2, 3), pairs);
     k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, NAN, 11});
-    s = attn_attention_mix(t, in, k, &mask);
+    s = attn_attention_mix(t, in, k, 0, &mask);
     assert_values(s, ((const double[]){16, 0}), 0, 0);
     assert_int_equal(attn_backward_from(t, s, (const double[]){1, NAN}), ATTN_OK); /* nothing is passed back from a row of nothing */
     assert_gradient(in, ((const double[]){5, 0, 11, 0, 0, 0}), 0, 0);
