@@ -42,6 +42,7 @@ static const attn__case reshape_cases[] = {
 
 const attn__op attn__op_reshape = {.name = "reshape",
                                    .arity = 1,
+                                   .moves = true,
                                    .infer = reshape_infer,
                                    .forward = reshape_forward,
                                    .backward = reshape_backward,
@@ -134,6 +135,7 @@ static const attn__case concat_cases[] = {
 
 const attn__op attn__op_concat = {.name = "concat",
                                   .arity = -1,
+                                  .moves = true,
                                   .infer = concat_infer,
                                   .forward = concat_forward,
                                   .backward = concat_backward,
@@ -192,5 +194,10 @@ static const attn__case append_cases[] = {
     {"equal", 2, {{3, {2, 2, 3}}, {3, {2, 2, 3}}}, -2, 2, build_append},
 };
 
-const attn__op attn__op_append = {
-    .name = "append", .arity = 2, .infer = append_infer, .forward = append_forward, .backward = append_backward, ATTN__CASES(append_cases)};
+const attn__op attn__op_append = {.name = "append",
+                                  .arity = 2,
+                                  .moves = true,
+                                  .infer = append_infer,
+                                  .forward = append_forward,
+                                  .backward = append_backward,
+                                  ATTN__CASES(append_cases)};
