@@ -66,7 +66,7 @@ typedef struct attn_weight_statistics {
     double largest;    /* mean of the largest weight */
 } attn_weight_statistics;
 
-/** Statistics of the rows (the last dimension) of a weights tensor. */
+/** Statistics of the rows (the last dimension) of a weights tensor; a NaN in it makes entropy and largest NaN. */
 ATTN_API attn_weight_statistics attn_weights_describe(const attn_tensor *weights);
 
 /* ---- the layer ----------------------------------------------------------------------------------------------------------------------- */

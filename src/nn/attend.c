@@ -66,10 +66,10 @@ attn_weight_statistics attn_weights_describe(const attn_tensor *weights)
         double entropy = 0, largest = 0;
         for (int64_t j = 0; j < n; j++) {
             double w = attn_tensor_get(weights, r * n + j);
-            entropy -= w > 0 ? w * log(w) : 0;
-            largest = fmax(largest, w);
+            entropy -= w != 0 ? w * log(w) : 0;
+            largest = w > largest || isnan(w) ? w : largest; /* a NaN stays */
         }
-        if (largest > 0) {
+        if (largest != 0) {
             all.rows++;
             all.entropy += entropy;
             all.largest += largest;
