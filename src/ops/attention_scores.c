@@ -3,7 +3,7 @@
 
 #include "ops/op.h"
 
-/* Queries (or keys) that one tile handles. */
+/* Queries that one tile of the forward pass handles. */
 #define BLOCK 16
 
 typedef struct scores {
@@ -65,11 +65,6 @@ static attn_status check_shapes(attn__node *n, const attn_score_config *c)
     return ATTN_OK;
 }
 
-static int64_t query_blocks(const scores *s)
-{
-    return attn__tiles(s->d.queries, BLOCK);
-}
-
 static attn_status infer(attn__node *n)
 {
     scores *s = n->attributes;
@@ -88,23 +83,17 @@ static attn_status infer(attn__node *n)
     if (attn__mask_take(n, &mask, s->d, &s->mask) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
-    if (s->config.score == ATTN_SCORE_ADDITIVE) { /* one partial gradient of w a tile of queries */
-        n->saved_size = (size_t)(s->d.batch * s->d.heads * query_blocks(s) * s->width) * attn_dtype_size(n->out->dtype);
+    if (s->config.score == ATTN_SCORE_ADDITIVE) { /* one partial gradient of w for each batch entry */
+        n->saved_size = (size_t)(s->d.batch * s->d.heads * s->width) * attn_dtype_size(n->out->dtype);
     }
     return ATTN_OK;
 }
 
-/* One tile: a head of a batch entry, and a range of its queries or keys. */
+/* Part of the work: a head of a batch entry, and a range of its queries. */
 typedef struct block {
     int64_t b, h;
     attn__span span;
 } block;
-
-static block block_of(int64_t heads, int64_t extent, int64_t tile)
-{
-    int64_t blocks = attn__tiles(extent, BLOCK), head = tile / blocks;
-    return (block){head / heads, head % heads, attn__range(extent, BLOCK, tile % blocks)};
-}
 
 /* Addresses: the head's part of query i, and of key j. */
 static void *query(const attn__node *n, void *data, const block *at, int64_t i)
@@ -135,7 +124,8 @@ static void tile_forward(void *ctx, int64_t tile)
     attn__node *n = ctx;
     const scores *s = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
-    block at = block_of(s->d.heads, s->d.queries, tile);
+    int64_t blocks = attn__tiles(s->d.queries, BLOCK), head = tile / blocks;
+    block at = {head / s->d.heads, head % s->d.heads, attn__range(s->d.queries, BLOCK, tile % blocks)};
     void *w = s->config.score == ATTN_SCORE_ADDITIVE ? head_of_w(n, n->in[2]->data, &at) : NULL;
     for (int64_t i = at.span.begin; i < at.span.end; i++) {
         attn__row row = attn__mask_row(&s->mask, s->d, at.b, i);
@@ -171,77 +161,52 @@ static void pair_backward(attn__node *n, const block *at, int64_t i, int64_t j, 
     }
 }
 
-/* Owns the gradients of a block of queries, and a partial gradient of w. */
-static void tile_backward_queries(void *ctx, int64_t tile)
+/* Owns all gradients of one key head of a batch entry: its keys, the queries of the heads that share it, and a partial gradient of w for
+ * each of these heads. One pass, so that additive scores compute each tanh once. */
+static void tile_backward(void *ctx, int64_t tile)
 {
     attn__node *n = ctx;
     const scores *s = n->attributes;
-    block at = block_of(s->d.heads, s->d.queries, tile);
-    void *gw = NULL;
-    if (s->config.score == ATTN_SCORE_ADDITIVE && n->in[2]->needs_grad) {
-        gw = attn__at(n, n->saved, tile * s->width);
-        ATTN__K(n)->zero(s->width, gw);
-    }
-    for (int64_t i = at.span.begin; i < at.span.end; i++) {
-        attn__row row = attn__mask_row(&s->mask, s->d, at.b, i);
-        void *gq = n->in[0]->needs_grad ? query(n, n->in[0]->grad, &at, i) : NULL;
-        for (int64_t j = row.begin; j < row.end; j++) {
-            if (attn__sees(row, j)) {
-                pair_backward(n, &at, i, j, gq, NULL, gw);
+    block at = {.b = tile / s->config.kv_heads};
+    int64_t first = tile % s->config.kv_heads * s->group;
+    for (at.h = first; at.h < first + s->group; at.h++) {
+        void *gw = NULL;
+        if (s->config.score == ATTN_SCORE_ADDITIVE && n->in[2]->needs_grad) {
+            gw = attn__at(n, n->saved, (at.b * s->d.heads + at.h) * s->width);
+            ATTN__K(n)->zero(s->width, gw);
+        }
+        for (int64_t i = 0; i < s->d.queries; i++) {
+            attn__row row = attn__mask_row(&s->mask, s->d, at.b, i);
+            void *gq = n->in[0]->needs_grad ? query(n, n->in[0]->grad, &at, i) : NULL;
+            for (int64_t j = row.begin; j < row.end; j++) {
+                if (attn__sees(row, j)) {
+                    pair_backward(n, &at, i, j, gq, n->in[1]->needs_grad ? key(n, n->in[1]->grad, &at, j) : NULL, gw);
+                }
             }
         }
     }
 }
 
-/* Owns the gradients of a block of keys: of all query heads that share its head. */
-static void tile_backward_keys(void *ctx, int64_t tile)
-{
-    attn__node *n = ctx;
-    const scores *s = n->attributes;
-    block at = block_of(s->config.kv_heads, s->d.keys, tile);
-    int64_t first = at.h * s->group;
-    for (int64_t i = 0; i < s->d.queries; i++) {
-        attn__row row = attn__mask_row(&s->mask, s->d, at.b, i);
-        for (int64_t j = at.span.begin; j < at.span.end; j++) {
-            for (at.h = first; at.h < first + s->group && attn__sees(row, j); at.h++) {
-                pair_backward(n, &at, i, j, NULL, key(n, n->in[1]->grad, &at, j), NULL);
-            }
-        }
-    }
-}
-
-static void over_blocks(attn__node *n, int64_t heads, int64_t extent, double pairs, attn__tile_fn fn)
+static void over_tiles(attn__node *n, int64_t tiles, attn__tile_fn fn)
 {
     const scores *s = n->attributes;
-    int64_t tiles = s->d.batch * heads * attn__tiles(extent, BLOCK);
-    double cost = (double)s->width * (s->config.score == ATTN_SCORE_ADDITIVE ? 20 : 1) * pairs;
+    double pairs = (double)s->d.batch * (double)s->d.heads * (double)s->d.queries * (double)s->d.keys;
+    double cost = pairs * (double)s->width * (s->config.score == ATTN_SCORE_ADDITIVE ? 20 : 1);
     attn__parallel(attn__tape_threads(n->tape), tiles, tiles > 0 ? cost / (double)tiles : 0, fn, n);
-}
-
-static double pairs_of(const scores *s)
-{
-    return (double)s->d.batch * (double)s->d.heads * (double)s->d.queries * (double)s->d.keys;
 }
 
 static void forward(attn__node *n)
 {
     const scores *s = n->attributes;
-    over_blocks(n, s->d.heads, s->d.queries, pairs_of(s), tile_forward);
+    over_tiles(n, s->d.batch * s->d.heads * attn__tiles(s->d.queries, BLOCK), tile_forward);
 }
 
 static void backward(attn__node *n)
 {
     const scores *s = n->attributes;
-    bool w = s->config.score == ATTN_SCORE_ADDITIVE && n->in[2]->needs_grad;
-    if (n->in[0]->needs_grad || w) {
-        over_blocks(n, s->d.heads, s->d.queries, pairs_of(s), tile_backward_queries);
-    }
-    for (int64_t tile = 0; w && tile < s->d.batch * s->d.heads * query_blocks(s); tile++) {
-        block at = block_of(s->d.heads, s->d.queries, tile);
-        ATTN__K(n)->axpy(s->width, 1, attn__at(n, n->saved, tile * s->width), head_of_w(n, n->in[2]->grad, &at));
-    }
-    if (n->in[1]->needs_grad) {
-        over_blocks(n, s->config.kv_heads, s->d.keys, pairs_of(s), tile_backward_keys);
+    over_tiles(n, s->d.batch * s->config.kv_heads, tile_backward);
+    for (int64_t i = 0; s->config.score == ATTN_SCORE_ADDITIVE && n->in[2]->needs_grad && i < s->d.batch * s->d.heads; i++) {
+        ATTN__K(n)->axpy(s->width, 1, attn__at(n, n->saved, i * s->width), attn__at(n, n->in[2]->grad, i % s->d.heads * s->width));
     }
 }
 
