@@ -133,7 +133,7 @@ typedef struct attn_mask {
     const int32_t *key_lengths;   /* (B): keys j < key_lengths[b]; 0 <= length <= Tk */
     const int32_t *query_lengths; /* (B): queries i < query_lengths[b] attend, the others (padding) attend to nothing */
     const int32_t *row_lengths;   /* (B,Tq): keys j < row_lengths[b,i] */
-    const int32_t *row_begins;    /* (B,Tq): keys j >= row_begins[b,i]; with row_lengths, sentences side by side (attn_packed_mask) */
+    const int32_t *row_begins;    /* (B,Tq): keys j >= row_begins[b,i]; with row_lengths, sentences side by side (attn_packed_rows) */
     const uint8_t *allow;         /* 1 = may attend, 0 = may not; laid out as allow_form says */
     attn_allow_form allow_form;
     attn_causal causal;
