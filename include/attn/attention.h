@@ -32,7 +32,7 @@ typedef struct attn_attend_input {
     attn_tensor *past_key;   /* (B,P,Hkv d) earlier keys, put in front of the keys [none]; Tk of the mask then counts P too */
     attn_tensor *past_value; /* (B,P,Hkv dv) */
     attn_tensor *w;          /* (H,d) for the additive score, else NULL */
-    attn_tensor *bias;       /* added to the scores after soft-capping; repeated over (B,H,Tq,Tk) as attn_add does [none] */
+    attn_tensor *bias;       /* added to the scores after soft-capping; repeated over (B,H,Tq,Tk) as attn_score_bias does [none] */
     attn_tensor
         *position; /* (H,2 C + 1) relative-position bias by offset, clipped to +-C [none]; query 0 stands at mask.positions[b], or 0 */
 } attn_attend_input;

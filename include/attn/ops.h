@@ -187,6 +187,11 @@ ATTN_API attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap);
  * @see Shaw, Uszkoreit, Vaswani 2018, arXiv:1803.02155 (clipping); Raffel et al. 2020, arXiv:1910.10683, 2.1 (bias on the score) */
 ATTN_API attn_tensor *attn_relative_bias(attn_tape *t, attn_tensor *s, attn_tensor *table, const int32_t *first, const attn_mask *mask);
 
+/** Additive bias: y = s + bias at visible pairs, 0 at hidden ones.
+ * @param s (B,H,Tq,Tk)   @param bias repeated over s where it lacks leading dimensions or has a dimension of 1
+ * @grad ds = g, dbias = g summed over the repetitions; hidden pairs (mask) are skipped   @errors ATTN_ESHAPE naming both shapes */
+ATTN_API attn_tensor *attn_score_bias(attn_tape *t, attn_tensor *s, attn_tensor *bias, const attn_mask *mask);
+
 /** Softmax over the last dimension, of the visible entries only: y[j] = e^(x[j] - m) / sum over visible j', m their largest score.
  * Rank 4 is (B,H,Tq,Tk), rank 3 (B,Tq,Tk), rank 2 (Tq,Tk), rank 1 (Tk); hidden entries get 0, a row without visible entries is 0.
  * Any finite score is legal; -infinity is one that gets no weight, and a row of nothing else is 0; NaN or +infinity among the visible ones

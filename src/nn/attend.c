@@ -14,7 +14,7 @@ static attn_attend_output score(attn_tape *t, const attn_attend_input *in, const
         out.scores = attn_relative_bias(t, out.scores, in->position, first, &c->mask);
     }
     if (in->bias != NULL) {
-        out.scores = attn_add(t, out.scores, in->bias);
+        out.scores = attn_score_bias(t, out.scores, in->bias, &c->mask);
     }
     return out;
 }

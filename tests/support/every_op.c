@@ -86,7 +86,8 @@ static attn_tensor *attend(const every_op *e, attn_tape *t, attn_tensor *h, cons
     attn_tensor *dots = attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = HEADS}, mask);
     attn_tensor *sums = attn_attention_scores(t, u, attn_scale(t, u, -0.7), attn_param(t, p, VECTOR),
                                               (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = HEADS}, mask);
-    attn_tensor *s = attn_relative_bias(t, attn_soft_cap(t, attn_add(t, dots, sums), 3), attn_param(t, p, BIAS), NULL, mask);
+    attn_tensor *s = attn_relative_bias(t, attn_soft_cap(t, dots, 3), attn_param(t, p, BIAS), NULL, mask);
+    s = attn_score_bias(t, s, sums, mask);
     return attn_attention_mix(t, attn_dropout(t, attn_softmax(t, s, mask), 0.25), v, 0, mask);
 }
 
