@@ -143,7 +143,7 @@ static void shapes_must_fit(void **state)
     free_bench(&b);
 }
 
-/* Dot products of vectors of different widths; a layer projects them to one, the operation alone cannot. */
+/* Dot products of vectors of different widths; a layer projects them to one, the operation alone cannot. Field report B39. */
 static void dot_products_need_one_width(void **state)
 {
     (void)state;

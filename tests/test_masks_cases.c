@@ -31,7 +31,7 @@ static attn_tensor *equal_weights(attn_tape *t, int64_t queries, int64_t keys, c
 
 /* ---- known answers ---- */
 
-/* One sentence of a batch has no words: the other's results and gradients are what they are without it. */
+/* One sentence of a batch has no words: the other's results and gradients are what they are without it. Field report B01. */
 static void an_empty_sentence_disturbs_nobody(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void an_empty_sentence_disturbs_nobody(void **state)
     }
 }
 
-/* 1 means "may attend", in every form. */
+/* 1 means "may attend", in every form. Field report B03. */
 static void true_means_may_attend(void **state)
 {
     (void)state;
@@ -91,6 +91,7 @@ static void true_means_may_attend(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B09. */
 static void padding_on_the_left_and_causal(void **state)
 {
     (void)state;
@@ -100,6 +101,7 @@ static void padding_on_the_left_and_causal(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B10. */
 static void causal_has_two_alignments(void **state)
 {
     (void)state;
@@ -113,6 +115,7 @@ static void causal_has_two_alignments(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B37. */
 static void weights_sum_over_keys(void **state)
 {
     (void)state;
@@ -132,7 +135,7 @@ static void weights_sum_over_keys(void **state)
     attn_tape_free(t);
 }
 
-/* Each query sees the last ten keys of 640: long rows that are mostly hidden. */
+/* Each query sees the last ten keys of 640: long rows that are mostly hidden. Field report B13. */
 static void a_sliding_window(void **state)
 {
     (void)state;
@@ -155,7 +158,7 @@ static void a_sliding_window(void **state)
     free(ones);
 }
 
-/* Scores of billions are legal. */
+/* Scores of billions are legal. Field report B17. */
 static void huge_scores_are_finite(void **state)
 {
     (void)state;
@@ -235,7 +238,8 @@ static const char *row_of(attn_tensor *x, int64_t row, int64_t width)
     return (const char *)attn_tensor_data(x) + (size_t)(row * width) * attn_dtype_size(attn_tensor_dtype(x));
 }
 
-/* A sentence of 5 words alone, padded to several lengths (with anything), and in a batch with a long one: the same bits. */
+/* A sentence of 5 words alone, padded to several lengths (with anything), and in a batch with a long one: the same bits. Field report B07.
+ */
 static void padding_changes_nothing(void **state)
 {
     (void)state;
@@ -265,7 +269,7 @@ static void padding_changes_nothing(void **state)
     }
 }
 
-/* Changing the words after t leaves the outputs up to t as they are. */
+/* Changing the words after t leaves the outputs up to t as they are. Field report B11. */
 static void the_future_is_hidden(void **state)
 {
     (void)state;
@@ -292,7 +296,7 @@ static void the_future_is_hidden(void **state)
     }
 }
 
-/* Seven queries at once and one by one. */
+/* Seven queries at once and one by one. Field report B33. */
 static void queries_are_independent(void **state)
 {
     (void)state;

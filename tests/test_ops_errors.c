@@ -8,6 +8,7 @@
 #define F64(...) attn_variable(t, ATTN_F64, ATTN_SHAPE(__VA_ARGS__), NULL)
 #define SCALAR   attn_variable(t, ATTN_F64, ATTN_SCALAR, NULL)
 
+/* Field report B40. */
 static void shapes_of_elementwise_operations(void **state)
 {
     (void)state;
@@ -89,6 +90,7 @@ static void shapes_of_matmul(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B52. */
 static void rows_outside_the_table(void **state)
 {
     (void)state;

@@ -18,6 +18,7 @@ static double slope(const attn_tensor *x)
 
 /* ---- values that are used more than once ---- */
 
+/* Field report B48. */
 static void a_value_used_twice_gets_both_gradients(void **state)
 {
     (void)state;
