@@ -9,8 +9,9 @@ static attn_tensor *network(attn_tape *t, attn_tensor *const in[], int n, void *
 {
     (void)n;
     (void)ctx;
-    attn_tensor *weights = attn_softmax(t, attn_attention_scores(t, in[0], in[0], in[1], ATTN_SCORE_ADDITIVE, 2, NULL), NULL);
-    attn_tensor *y = attn_tanh(t, attn_attention_mix(t, weights, in[0], NULL));
+    attn_tensor *weights = attn_softmax(
+        t, attn_attention_scores(t, in[0], in[0], in[1], (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 2}, NULL), NULL);
+    attn_tensor *y = attn_tanh(t, attn_attention_mix(t, weights, in[0], 0, NULL));
     return attn_add(t, y, attn_mul(t, y, y));
 }
 

@@ -43,9 +43,15 @@ int main(void)
 
     /* q . k = 4, 2, 0;  q W_q = (1.25, -0.75), so the additive scores are tanh 2.25 + tanh 0.75, tanh 1.25 - tanh 0.25, 0 */
     const double dot[] = {0.867, 0.117, 0.016}, scaled[] = {0.665, 0.245, 0.090}, additive[] = {0.640, 0.233, 0.127};
-    bool ok = show("dot", t, attn_attention_scores(t, q, k, NULL, ATTN_SCORE_DOT, 1, NULL), dot);
-    ok = show("scaled dot", t, attn_attention_scores(t, q, k, NULL, ATTN_SCORE_SCALED_DOT, 1, NULL), scaled) && ok;
-    ok = show("additive", t, attn_attention_scores(t, projected_q, projected_k, vector, ATTN_SCORE_ADDITIVE, 1, NULL), additive) && ok;
+    bool ok = show("dot", t, attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, NULL), dot);
+    ok = show("scaled dot", t, attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = 1}, NULL),
+              scaled) &&
+         ok;
+    ok = show("additive", t,
+              attn_attention_scores(t, projected_q, projected_k, vector, (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 1},
+                                    NULL),
+              additive) &&
+         ok;
     ok = show("raw scores", t, attn_input(t, ATTN_F64, ATTN_SHAPE(3), raw), (const double[]){0.659, 0.242, 0.099}) && ok;
     if (attn_tape_status(t) != ATTN_OK) {
         fprintf(stderr, "%s\n", attn_tape_message(t));

@@ -42,9 +42,10 @@ static bool explain(const word *words, int n, int asked, double new_vector[WIDTH
         return false;
     }
     attn_tensor *x = attn_input(t, ATTN_F64, ATTN_SHAPE(1, n, WIDTH), vectors);
-    attn_tensor *scores = attn_attention_scores(t, x, x, NULL, ATTN_SCORE_SCALED_DOT, 1, NULL); /* q . k / sqrt(4) */
+    attn_tensor *scores =
+        attn_attention_scores(t, x, x, NULL, (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = 1}, NULL); /* q . k / sqrt(4) */
     attn_tensor *weights = attn_softmax(t, scores, NULL);
-    attn_tensor *mixed = attn_attention_mix(t, weights, x, NULL);
+    attn_tensor *mixed = attn_attention_mix(t, weights, x, 0, NULL);
     bool ok = attn_tape_status(t) == ATTN_OK;
     if (!ok) {
         fprintf(stderr, "%s\n", attn_tape_message(t));

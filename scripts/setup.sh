@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests]
+# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--torch]
+# --torch adds to --tests what computes the tests' reference data again.
 # Says nothing if nothing is missing. Where it cannot install, it names the packages and exits 2.
 set -eu
 
@@ -25,6 +26,7 @@ extra libc6-dbg           package:libc6-dbg             lets valgrind see into t
 extra python3-numpy       package:python3-numpy         a second reader and writer of .npy files
 extra clang               command:clang                 a second compiler's warnings
 extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
+torch python3-torch       package:python3-torch         computes attention and its gradients independently
 LIST
 }
 
@@ -74,7 +76,8 @@ stages=build
 case ${1-} in
 '') ;;
 --tests) stages='build tests extra' ;;
-*) fail "unknown option $1, expected --tests or nothing" ;;
+--torch) stages='build tests extra torch' ;;
+*) fail "unknown option $1, expected --tests, --torch or nothing" ;;
 esac
 
 # Word splitting is wanted wherever $stages is used.

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Every check of the project: sh scripts/test.sh [--quick]
+# Every check of the project: sh scripts/test.sh [--quick|--torch]
 # First the short ones (style, a second compiler, sanitizers, other ways to build), each under a heading and silent while all is well;
-# then the whole test suite on the Release build. --quick runs the last alone. Builds go into build-test/.
+# then the whole test suite on the Release build. --quick runs the last alone; --torch computes the reference data of the tests again with
+# PyTorch, compares it with what is stored, and runs the test that uses it. Builds go into build-test/.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -155,7 +156,16 @@ baseline_kernels() {
     ATTN_ISA=baseline ctest --test-dir build-test/release -E '_(baseline|v3)$'
 }
 
-sh scripts/setup.sh --tests
+# The system's python3, for which Debian packages PyTorch, not another one that is first in the path.
+pytorch_again() {
+    /usr/bin/python3 tests/reference/attention_torch.py check tests/reference/attention
+}
+
+if [ "${1-}" = --torch ]; then
+    sh scripts/setup.sh --torch
+else
+    sh scripts/setup.sh --tests
+fi
 mkdir -p build-test
 case ${1-} in
 '')
@@ -169,8 +179,16 @@ case ${1-} in
     stage 'Shared library, installed and used from outside' shared_library
     ;;
 --quick) ;;
+--torch)
+    printf '== PyTorch again\n'
+    pytorch_again
+    stage 'Release build' release_build
+    printf '== The library against PyTorch\n'
+    ctest --test-dir build-test/release --no-tests=error --verbose -R '^reference'
+    exit
+    ;;
 *)
-    printf 'test.sh: unknown option %s, expected --quick or nothing\n' "$1" >&2
+    printf 'test.sh: unknown option %s, expected --quick, --torch or nothing\n' "$1" >&2
     exit 2
     ;;
 esac

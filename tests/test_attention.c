@@ -92,7 +92,7 @@ static void set_all(attn_params *p, const char *name, const double *values)
     }
 }
 
-/* score = w . tanh(q + k) with w = [1,-1] and q = 0: the keys [1,0] and [0,1] score tanh 1 and -tanh 1. */
+/* score = w . tanh(q + k) with w = [1,-1] and q = 0: the keys [1,0] and [0,1] score tanh 1 and -tanh 1. Field report B22. */
 static void additive_scores_have_three_learned_parts(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void additive_scores_have_three_learned_parts(void **state)
     attn_params_free(p);
 }
 
-/* Queries of 24, keys of 10, values of 12: what papers allow and some layers refuse. */
+/* Queries of 24, keys of 10, values of 12: what papers allow and some layers refuse. Field report B39. */
 static void widths_may_all_differ(void **state)
 {
     (void)state;

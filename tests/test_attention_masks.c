@@ -83,6 +83,7 @@ static void padded_output(const attention_problem *p, int64_t length, int64_t ma
     attn_tape_free(t);
 }
 
+/* Field report B07. */
 static void padding_and_batch_mates_change_nothing(void **state)
 {
     (void)state;
@@ -233,7 +234,8 @@ static void nan_in_padding_reaches_neither_outputs_nor_gradients(void **state)
     }
 }
 
-/* A sentence without a visible key: weights 0, output 0 whatever the biases, and the gradients are those of the other sentence alone. */
+/* A sentence without a visible key: weights 0, output 0 whatever the biases, and the gradients are those of the other sentence alone. Field
+ * report B01. */
 static void an_empty_sentence_takes_no_part(void **state)
 {
     (void)state;
@@ -267,7 +269,7 @@ static void an_empty_sentence_takes_no_part(void **state)
 
 /* ---- weights ---- */
 
-/* In training, with dropout: the reported weights are those before it. */
+/* In training, with dropout: the reported weights are those before it. Field reports B46, B47. */
 static void weights_are_those_before_dropout(void **state)
 {
     (void)state;

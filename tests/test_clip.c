@@ -61,6 +61,7 @@ static void clipping(void **state)
     clip_case(ATTN_F32, 0x3p100, -0x4p100, 1, 0x5p100, 0.6, -0.8);
 }
 
+/* Field report B27. */
 static void clipping_zero_leaves_zero(void **state)
 {
     (void)state;

@@ -175,7 +175,7 @@ static void dtypes_have_size_and_name(void **state)
     assert_string_equal(attn_dtype_name(ATTN_F64), "float64");
 }
 
-/* Too many elements, or too many bytes: refused before any memory is asked for. */
+/* Too many elements, or too many bytes: refused before any memory is asked for. Field report B44. */
 static void too_large_a_tensor_allocates_nothing(void **state)
 {
     (void)state;

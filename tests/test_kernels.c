@@ -58,6 +58,7 @@ CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
 CALL(shift, shift, c->n, 0.3, X(0))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
+CALL(soft_cap_b, soft_cap_b, c->n, 1.5, X(0), X(1), X(2))
 CALL(relu, relu, c->n, X(0), X(1))
 CALL(relu_b, relu_b, c->n, X(0), X(1), X(2))
 CALL(sigmoid, sigmoid, c->n, X(0), X(1))
@@ -110,6 +111,7 @@ static const kernel kernels[] = {
     {"shift", 1, 0, -2, 2, shift},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
+    {"soft_cap_b", 3, 0, -1, 1, soft_cap_b},
     {"relu", 2, 0, -2, 2, relu},
     {"relu_b", 3, 0, -2, 2, relu_b},
     {"sigmoid", 2, 0, -6, 6, sigmoid},

@@ -194,9 +194,9 @@ static void check(const problem *p, attn_dtype dtype)
         in[i] = variable_of(t, dtype, shape_of(p, i), p->in[i]);
     }
     attn_tensor *w = p->score == ATTN_SCORE_ADDITIVE ? in[W] : NULL;
-    attn_tensor *s = attn_attention_scores(t, in[Q], in[K], w, p->score, (int)p->n.h, &p->mask);
+    attn_tensor *s = attn_attention_scores(t, in[Q], in[K], w, (attn_score_config){.score = p->score, .heads = (int)p->n.h}, &p->mask);
     attn_tensor *a = attn_softmax(t, attn_relative_bias(t, s, in[TABLE], p->first, &p->mask), &p->mask);
-    attn_tensor *o = attn_attention_mix(t, a, in[V], &p->mask);
+    attn_tensor *o = attn_attention_mix(t, a, in[V], 0, &p->mask);
     assert_tape_ok(t);
     double e = 64 * epsilon_of(dtype);
     assert_values(a, p->weights, e, 0);
@@ -312,8 +312,8 @@ static void check_copies(int overwritten)
     attn_tensor *q = variable_of(t, ATTN_F64, shape_of(&p, Q), p.in[Q]), *k = variable_of(t, ATTN_F64, shape_of(&p, K), p.in[K]);
     attn_tensor *v = variable_of(t, ATTN_F64, shape_of(&p, V), p.in[V]),
                 *table = variable_of(t, ATTN_F64, shape_of(&p, TABLE), p.in[TABLE]);
-    attn_tensor *s = attn_attention_scores(t, q, k, NULL, p.score, 2, &mask);
-    attn_tensor *o = attn_attention_mix(t, attn_softmax(t, attn_relative_bias(t, s, table, given.first, &mask), &mask), v, &mask);
+    attn_tensor *s = attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = p.score, .heads = 2}, &mask);
+    attn_tensor *o = attn_attention_mix(t, attn_softmax(t, attn_relative_bias(t, s, table, given.first, &mask), &mask), v, 0, &mask);
     memset(&given, overwritten, sizeof given);
     assert_values(o, p.output, 1e-14, 1e-14);
     assert_int_equal(backward_from(t, o, p.g), ATTN_OK);

@@ -16,8 +16,9 @@ static attention attend(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tenso
 {
     int64_t d = attn_tensor_shape(q).dim[2];
     attn_tensor *w = score == ATTN_SCORE_ADDITIVE ? random_variable(t, attn_tensor_dtype(q), ATTN_SHAPE(1, d), 99) : NULL;
-    attention a = {.weights = attn_softmax(t, attn_attention_scores(t, q, k, w, score, 1, mask), mask)};
-    a.output = attn_attention_mix(t, a.weights, v, mask);
+    attention a = {.weights =
+                       attn_softmax(t, attn_attention_scores(t, q, k, w, (attn_score_config){.score = score, .heads = 1}, mask), mask)};
+    a.output = attn_attention_mix(t, a.weights, v, 0, mask);
     assert_tape_ok(t);
     return a;
 }
@@ -30,7 +31,7 @@ static attn_tensor *equal_weights(attn_tape *t, int64_t queries, int64_t keys, c
 
 /* ---- known answers ---- */
 
-/* One sentence of a batch has no words: the other's results and gradients are what they are without it. */
+/* One sentence of a batch has no words: the other's results and gradients are what they are without it. Field report B01. */
 static void an_empty_sentence_disturbs_nobody(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void an_empty_sentence_disturbs_nobody(void **state)
     }
 }
 
-/* 1 means "may attend", in every form. */
+/* 1 means "may attend", in every form. Field report B03. */
 static void true_means_may_attend(void **state)
 {
     (void)state;
@@ -90,6 +91,7 @@ static void true_means_may_attend(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B09. */
 static void padding_on_the_left_and_causal(void **state)
 {
     (void)state;
@@ -99,6 +101,7 @@ static void padding_on_the_left_and_causal(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B10. */
 static void causal_has_two_alignments(void **state)
 {
     (void)state;
@@ -112,6 +115,7 @@ static void causal_has_two_alignments(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B37. */
 static void weights_sum_over_keys(void **state)
 {
     (void)state;
@@ -131,7 +135,7 @@ static void weights_sum_over_keys(void **state)
     attn_tape_free(t);
 }
 
-/* Each query sees the last ten keys of 640: long rows that are mostly hidden. */
+/* Each query sees the last ten keys of 640: long rows that are mostly hidden. Field report B13. */
 static void a_sliding_window(void **state)
 {
     (void)state;
@@ -154,7 +158,7 @@ static void a_sliding_window(void **state)
     free(ones);
 }
 
-/* Scores of billions are legal. */
+/* Scores of billions are legal. Field report B17. */
 static void huge_scores_are_finite(void **state)
 {
     (void)state;
@@ -197,7 +201,7 @@ static void hidden_pairs_are_not_read(void **state)
     }
     attn_tensor *q = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 2, 1), (const double[]){2, 3});
     attn_tensor *k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, 7, 11});
-    attn_tensor *s = attn_attention_scores(t, q, k, NULL, ATTN_SCORE_DOT, 1, &mask);
+    attn_tensor *s = attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, &mask);
     assert_values(s, ((const double[]){10, 0, 22, 0, 0, 0}), 0, 0);
     assert_int_equal(attn_backward_from(t, s, pairs), ATTN_OK);
     assert_gradient(q, ((const double[]){16, 0}), 0, 0);
@@ -219,7 +223,7 @@ static void hidden_pairs_are_not_read(void **state)
 
     in = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 1, 2, 3), pairs);
     k = attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 3, 1), (const double[]){5, NAN, 11});
-    s = attn_attention_mix(t, in, k, &mask);
+    s = attn_attention_mix(t, in, k, 0, &mask);
     assert_values(s, ((const double[]){16, 0}), 0, 0);
     assert_int_equal(attn_backward_from(t, s, (const double[]){1, NAN}), ATTN_OK); /* nothing is passed back from a row of nothing */
     assert_gradient(in, ((const double[]){5, 0, 11, 0, 0, 0}), 0, 0);
@@ -234,7 +238,8 @@ static const char *row_of(attn_tensor *x, int64_t row, int64_t width)
     return (const char *)attn_tensor_data(x) + (size_t)(row * width) * attn_dtype_size(attn_tensor_dtype(x));
 }
 
-/* A sentence of 5 words alone, padded to several lengths (with anything), and in a batch with a long one: the same bits. */
+/* A sentence of 5 words alone, padded to several lengths (with anything), and in a batch with a long one: the same bits. Field report B07.
+ */
 static void padding_changes_nothing(void **state)
 {
     (void)state;
@@ -264,7 +269,7 @@ static void padding_changes_nothing(void **state)
     }
 }
 
-/* Changing the words after t leaves the outputs up to t as they are. */
+/* Changing the words after t leaves the outputs up to t as they are. Field report B11. */
 static void the_future_is_hidden(void **state)
 {
     (void)state;
@@ -291,7 +296,7 @@ static void the_future_is_hidden(void **state)
     }
 }
 
-/* Seven queries at once and one by one. */
+/* Seven queries at once and one by one. Field report B33. */
 static void queries_are_independent(void **state)
 {
     (void)state;

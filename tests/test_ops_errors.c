@@ -8,21 +8,21 @@
 #define F64(...) attn_variable(t, ATTN_F64, ATTN_SHAPE(__VA_ARGS__), NULL)
 #define SCALAR   attn_variable(t, ATTN_F64, ATTN_SCALAR, NULL)
 
+/* Field report B40. */
 static void shapes_of_elementwise_operations(void **state)
 {
     (void)state;
     attn_tape *t = attn_tape_new(NULL);
     /* a column is no row: (4,1) and (4) must not become (4,4) */
     assert_refused(t, attn_add(t, F64(4, 1), F64(4)), ATTN_ESHAPE,
-                   "add: shapes (4,1) and (4) differ, and the second is not the end of the first");
+                   "add: shapes (4,1) and (4): the second cannot be repeated over the first");
     assert_refused(t, attn_add(t, F64(4), F64(4, 1)), ATTN_ESHAPE,
-                   "add: shapes (4) and (4,1) differ, and the second is not the end of the first");
-    assert_refused(t, attn_add(t, SCALAR, F64(1)), ATTN_ESHAPE,
-                   "add: shapes () and (1) differ, and the second is not the end of the first");
+                   "add: shapes (4) and (4,1): the second cannot be repeated over the first");
+    assert_refused(t, attn_add(t, SCALAR, F64(1)), ATTN_ESHAPE, "add: shapes () and (1): the second cannot be repeated over the first");
     assert_refused(t, attn_add(t, F64(2, 3, 5), F64(2, 3)), ATTN_ESHAPE,
-                   "add: shapes (2,3,5) and (2,3) differ, and the second is not the end of the first");
-    assert_refused(t, attn_add(t, F64(2, 3), F64(1, 3)), ATTN_ESHAPE,
-                   "add: shapes (2,3) and (1,3) differ, and the second is not the end of the first");
+                   "add: shapes (2,3,5) and (2,3): the second cannot be repeated over the first");
+    assert_refused(t, attn_add(t, F64(2, 3), F64(3, 3)), ATTN_ESHAPE,
+                   "add: shapes (2,3) and (3,3): the second cannot be repeated over the first");
     assert_refused(t, attn_sub(t, F64(4, 1), F64(4)), ATTN_ESHAPE, "sub: shapes (4,1) and (4) differ");
     assert_refused(t, attn_mul(t, F64(2, 3), F64(3)), ATTN_ESHAPE, "mul: shapes (2,3) and (3) differ");
     assert_refused(t, attn_mul(t, F64(6), F64(2, 3)), ATTN_ESHAPE, "mul: shapes (6) and (2,3) differ");
@@ -90,6 +90,7 @@ static void shapes_of_matmul(void **state)
     attn_tape_free(t);
 }
 
+/* Field report B52. */
 static void rows_outside_the_table(void **state)
 {
     (void)state;
@@ -162,26 +163,26 @@ static void shapes_of_scores(void **state)
 {
     (void)state;
     attn_tape *t = attn_tape_new(NULL);
-#define DOTS(q, k, heads) attn_attention_scores(t, q, k, NULL, ATTN_SCORE_DOT, heads, NULL)
-#define QUERIES_AND_KEYS  ": expected (B,Tq,HD) and (B,Tk,HD)"
+#define DOTS(q, k, n)    attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = n}, NULL)
+#define QUERIES_AND_KEYS ": expected (B,Tq,H d) and (B,Tk,Hkv d)"
     assert_refused(t, DOTS(F64(1, 1, 8), F64(4, 6, 8), 1), ATTN_ESHAPE,
                    "attention_scores: queries (1,1,8) and keys (4,6,8)" QUERIES_AND_KEYS);
     assert_refused(t, DOTS(F64(2, 3, 24), F64(2, 5, 10), 1), ATTN_ESHAPE,
-                   "attention_scores: queries (2,3,24) and keys (2,5,10)" QUERIES_AND_KEYS);
+                   "attention_scores: queries (2,3,24) in 1 heads and keys (2,5,10) in 1 heads differ in the width of a head");
     assert_refused(t, DOTS(F64(3, 8), F64(2, 5, 8), 1), ATTN_ESHAPE, "attention_scores: queries (3,8) and keys (2,5,8)" QUERIES_AND_KEYS);
     assert_refused(t, DOTS(F64(1, 4, 10), F64(1, 4, 10), 3), ATTN_EINVAL, "attention_scores: width 10 cannot be cut into 3 heads");
-    assert_refused(t, DOTS(F64(1, 4, 10), F64(1, 4, 10), 0), ATTN_EINVAL, "attention_scores: width 10 cannot be cut into 0 heads");
-    assert_refused(t, DOTS(F64(1, 4, 10), F64(1, 4, 10), -2), ATTN_EINVAL, "attention_scores: width 10 cannot be cut into -2 heads");
+    assert_refused(t, DOTS(F64(1, 4, 10), F64(1, 4, 10), -2), ATTN_EINVAL, "attention_scores: -2 query heads cannot share -2 key heads");
     attn_tensor *q = F64(1, 4, 10);
-    assert_refused(t, attn_attention_scores(t, q, q, F64(2, 5), ATTN_SCORE_SCALED_DOT, 2, NULL), ATTN_EINVAL,
-                   "attention_scores: the scaled-dot score takes no vector w");
+    assert_refused(t, attn_attention_scores(t, q, q, F64(2, 5), (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = 2}, NULL),
+                   ATTN_EINVAL, "attention_scores: the scaled-dot score takes no vector w");
     q = F64(1, 4, 10);
-    assert_refused(t, attn_attention_scores(t, q, q, NULL, ATTN_SCORE_ADDITIVE, 2, NULL), ATTN_EINVAL, "attention_scores: input 2 is NULL");
+    assert_refused(t, attn_attention_scores(t, q, q, NULL, (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 2}, NULL),
+                   ATTN_EINVAL, "attention_scores: input 2 is NULL");
     q = F64(1, 4, 10);
-    assert_refused(t, attn_attention_scores(t, q, q, F64(10), ATTN_SCORE_ADDITIVE, 2, NULL), ATTN_ESHAPE,
-                   "attention_scores: w (10), expected (heads, width of a head) = (2,5)");
+    assert_refused(t, attn_attention_scores(t, q, q, F64(10), (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 2}, NULL),
+                   ATTN_ESHAPE, "attention_scores: w (10), expected (heads, width of a head) = (2,5)");
     q = F64(1, 4, 10);
-    assert_refused(t, attn_attention_scores(t, q, q, NULL, (attn_score)9, 2, NULL), ATTN_EINVAL,
+    assert_refused(t, attn_attention_scores(t, q, q, NULL, (attn_score_config){.score = (attn_score)9, .heads = 2}, NULL), ATTN_EINVAL,
                    "attention_scores: the ? score takes no vector w");
     assert_string_equal(attn_score_name(ATTN_SCORE_DOT), "dot");
     assert_string_equal(attn_score_name((attn_score)-1), "?");
@@ -199,20 +200,20 @@ static void shapes_of_bias_mix_and_rows(void **state)
                    "relative_bias: scores (2,2,3,4) and table (1,5)" TABLE);
     assert_refused(t, attn_relative_bias(t, F64(2, 3, 4), F64(2, 5), NULL, NULL), ATTN_ESHAPE,
                    "relative_bias: scores (2,3,4) and table (2,5)" TABLE);
-#define VALUES ": expected (B,H,Tq,Tk) and (B,Tk,H dv)"
-    assert_refused(t, attn_attention_mix(t, F64(2, 1, 3, 5), F64(2, 3, 4), NULL), ATTN_ESHAPE,
+#define VALUES ": expected (B,H,Tq,Tk) and (B,Tk,Hkv dv)"
+    assert_refused(t, attn_attention_mix(t, F64(2, 1, 3, 5), F64(2, 3, 4), 0, NULL), ATTN_ESHAPE,
                    "attention_mix: weights (2,1,3,5) and values (2,3,4)" VALUES);
-    assert_refused(t, attn_attention_mix(t, F64(1, 1, 3, 5), F64(2, 5, 4), NULL), ATTN_ESHAPE,
+    assert_refused(t, attn_attention_mix(t, F64(1, 1, 3, 5), F64(2, 5, 4), 0, NULL), ATTN_ESHAPE,
                    "attention_mix: weights (1,1,3,5) and values (2,5,4)" VALUES);
-    assert_refused(t, attn_attention_mix(t, F64(2, 3, 3, 5), F64(2, 5, 4), NULL), ATTN_ESHAPE,
-                   "attention_mix: weights (2,3,3,5) and values (2,5,4)" VALUES);
-    assert_refused(t, attn_attention_mix(t, F64(2, 3, 5), F64(2, 5, 4), NULL), ATTN_ESHAPE,
+    assert_refused(t, attn_attention_mix(t, F64(2, 3, 3, 5), F64(2, 5, 4), 0, NULL), ATTN_ESHAPE,
+                   "attention_mix: weights (2,3,3,5) and values (2,5,4): 3 value heads do not divide the heads and the width");
+    assert_refused(t, attn_attention_mix(t, F64(2, 3, 5), F64(2, 5, 4), 0, NULL), ATTN_ESHAPE,
                    "attention_mix: weights (2,3,5) and values (2,5,4)" VALUES);
     const attn_mask causal = {.causal = ATTN_CAUSAL_TOP_LEFT};
-    assert_refused(t, attn_visible_rows(t, F64(2, 3), ATTN_SIDE_KEYS, 2, &causal), ATTN_ESHAPE,
-                   "visible_rows: x (2,3) and 2 rows on the other side, expected (B,T,D)");
-    assert_refused(t, attn_visible_rows(t, F64(2, 3, 1), ATTN_SIDE_KEYS, -1, &causal), ATTN_ESHAPE,
-                   "visible_rows: x (2,3,1) and -1 rows on the other side, expected (B,T,D)");
+    assert_refused(t, attn_visible_rows(t, F64(2, 3), ATTN_SIDE_KEYS, 0, 2, &causal), ATTN_ESHAPE,
+                   "visible_rows: x (2,3), 0 rows before it, 2 rows on the other side, expected (B,T,D)");
+    assert_refused(t, attn_visible_rows(t, F64(2, 3, 1), ATTN_SIDE_KEYS, 0, -1, &causal), ATTN_ESHAPE,
+                   "visible_rows: x (2,3,1), 0 rows before it, -1 rows on the other side, expected (B,T,D)");
     attn_tape_free(t);
 }
 
@@ -229,19 +230,19 @@ static void lengths_and_forms_of_masks(void **state)
                    "softmax: mask.query_lengths[1] is 4, expected 0..3");
     assert_refused(t, attn_softmax(t, F64(2, 2, 3, 5), &(attn_mask){.row_lengths = long_row}), ATTN_ERANGE,
                    "softmax: mask.row_lengths[4] is 6, expected 0..5");
-    assert_refused(t, attn_softmax(t, F64(5), &(attn_mask){.causal = (attn_causal)3}), ATTN_EINVAL,
+    assert_refused(t, attn_softmax(t, F64(5), &(attn_mask){.causal = (attn_causal)4}), ATTN_EINVAL,
                    "softmax: mask: no such causal alignment or form");
     assert_refused(t, attn_softmax(t, F64(5), &(attn_mask){.allow_form = (attn_allow_form)2}), ATTN_EINVAL,
                    "softmax: mask: no such causal alignment or form");
     const attn_mask bad = {.key_lengths = long_key};
     attn_tensor *x = F64(2, 5, 4);
-    assert_refused(t, attn_attention_scores(t, x, x, NULL, ATTN_SCORE_DOT, 1, &bad), ATTN_ERANGE,
+    assert_refused(t, attn_attention_scores(t, x, x, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, &bad), ATTN_ERANGE,
                    "attention_scores: mask.key_lengths[1] is 6, expected 0..5");
-    assert_refused(t, attn_attention_mix(t, F64(2, 1, 3, 5), F64(2, 5, 4), &bad), ATTN_ERANGE,
+    assert_refused(t, attn_attention_mix(t, F64(2, 1, 3, 5), F64(2, 5, 4), 0, &bad), ATTN_ERANGE,
                    "attention_mix: mask.key_lengths[1] is 6, expected 0..5");
     assert_refused(t, attn_relative_bias(t, F64(2, 1, 3, 5), F64(1, 3), NULL, &bad), ATTN_ERANGE,
                    "relative_bias: mask.key_lengths[1] is 6, expected 0..5");
-    assert_refused(t, attn_visible_rows(t, F64(2, 5, 4), ATTN_SIDE_KEYS, 3, &bad), ATTN_ERANGE,
+    assert_refused(t, attn_visible_rows(t, F64(2, 5, 4), ATTN_SIDE_KEYS, 0, 3, &bad), ATTN_ERANGE,
                    "visible_rows: mask.key_lengths[1] is 6, expected 0..5");
     attn_tape_free(t);
 }
@@ -253,14 +254,15 @@ static void more_pairs_than_can_be_counted(void **state)
     const int64_t p32 = (int64_t)1 << 32, p20 = (int64_t)1 << 20;
     attn_tape *t = attn_tape_new(NULL);
     attn_tensor *q = F64(p20, p32, 0);
-    assert_refused(t, attn_attention_scores(t, q, q, NULL, ATTN_SCORE_DOT, 1, NULL), ATTN_ESHAPE,
+    assert_refused(t, attn_attention_scores(t, q, q, NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, NULL), ATTN_ESHAPE,
                    "attention_scores: (B,H,Tq,Tk) = (1048576,1,4294967296,4294967296) is too large");
     q = F64(p32, 1, 0);
-    assert_null(attn_attention_scores(t, q, q, F64(INT32_MAX, 0), ATTN_SCORE_ADDITIVE, INT32_MAX, NULL));
+    assert_null(
+        attn_attention_scores(t, q, q, F64(INT32_MAX, 0), (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = INT32_MAX}, NULL));
     assert_int_equal(attn_tape_status(t), ATTN_ENOMEM);
     assert_contains(attn_tape_message(t), "out of memory: 9223372032559808512 x 8 bytes wanted");
     attn_tape_reset(t);
-    assert_refused(t, attn_visible_rows(t, F64(p32, p20, 0), ATTN_SIDE_KEYS, p32, &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}),
+    assert_refused(t, attn_visible_rows(t, F64(p32, p20, 0), ATTN_SIDE_KEYS, 0, p32, &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}),
                    ATTN_ESHAPE, "visible_rows: (B,H,Tq,Tk) = (4294967296,1,4294967296,1048576) is too large");
     attn_tape_free(t);
 }

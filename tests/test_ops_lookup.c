@@ -78,20 +78,20 @@ static void rows_without_part_are_zeroed(void **state)
     const double x[] = {1, 2, NAN, NAN, 5, 6, 7, 8, 9, 10, NAN, NAN}, g[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const uint8_t allow[] = {1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0}; /* (B,Tq,Tk) = (2,2,3): keys 0 2 of the first, 0 of the second */
     attn_tensor *keys = attn_variable(t, ATTN_F64, ATTN_SHAPE(2, 3, 2), x);
-    attn_tensor *y = attn_visible_rows(t, keys, ATTN_SIDE_KEYS, 2, &(attn_mask){.allow = allow});
+    attn_tensor *y = attn_visible_rows(t, keys, ATTN_SIDE_KEYS, 0, 2, &(attn_mask){.allow = allow});
     assert_values(y, ((const double[]){1, 2, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0}), 0, 0);
     assert_int_equal(backward_from(t, y, g), ATTN_OK);
     assert_gradient(keys, ((const double[]){1, 2, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0}), 0, 0);
     /* queries: one that may attend to nothing */
     attn_tensor *queries = attn_variable(t, ATTN_F64, ATTN_SHAPE(2, 3, 2), x);
     const int32_t lengths[] = {1, 0, 2, 1, 2, 0};
-    y = attn_visible_rows(t, queries, ATTN_SIDE_QUERIES, 2, &(attn_mask){.row_lengths = lengths});
+    y = attn_visible_rows(t, queries, ATTN_SIDE_QUERIES, 0, 2, &(attn_mask){.row_lengths = lengths});
     assert_values(y, ((const double[]){1, 2, 0, 0, 5, 6, 7, 8, 9, 10, 0, 0}), 0, 0);
     /* without a mask there is nothing to do */
-    assert_ptr_equal(attn_visible_rows(t, keys, ATTN_SIDE_KEYS, 2, NULL), keys);
-    assert_ptr_equal(attn_visible_rows(t, keys, ATTN_SIDE_QUERIES, 2, &(attn_mask){.key_lengths = NULL}), keys);
+    assert_ptr_equal(attn_visible_rows(t, keys, ATTN_SIDE_KEYS, 0, 2, NULL), keys);
+    assert_ptr_equal(attn_visible_rows(t, keys, ATTN_SIDE_QUERIES, 0, 2, &(attn_mask){.key_lengths = NULL}), keys);
     /* nobody on the other side */
-    y = attn_visible_rows(t, attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 2, 1), x), ATTN_SIDE_KEYS, 0,
+    y = attn_visible_rows(t, attn_variable(t, ATTN_F64, ATTN_SHAPE(1, 2, 1), x), ATTN_SIDE_KEYS, 0, 0,
                           &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT});
     assert_values(y, ((const double[]){0, 0}), 0, 0);
     attn_tape_free(t);

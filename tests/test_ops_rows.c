@@ -59,6 +59,7 @@ static void softmax_by_the_whole_jacobian(void **state)
     }
 }
 
+/* Field reports B04, B08, B17. */
 static void known_softmax_values(void **state)
 {
     (void)state;
@@ -77,6 +78,7 @@ static void known_softmax_values(void **state)
     }
 }
 
+/* Field reports B19, B20. */
 static void known_softmax_gradients(void **state)
 {
     (void)state;
@@ -256,6 +258,7 @@ static void cross_entropy_by_its_definition(void **state)
     }
 }
 
+/* Field reports B23, B26. */
 static void known_losses(void **state)
 {
     (void)state;
@@ -277,7 +280,7 @@ static void known_losses(void **state)
     }
 }
 
-/* Nothing counts: the loss is 0, and so are the gradients, whatever the logits. */
+/* Nothing counts: the loss is 0, and so are the gradients, whatever the logits. Field report B25. */
 static void a_batch_without_targets_has_loss_0(void **state)
 {
     (void)state;

@@ -18,6 +18,7 @@ static double slope(const attn_tensor *x)
 
 /* ---- values that are used more than once ---- */
 
+/* Field report B48. */
 static void a_value_used_twice_gets_both_gradients(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void the_first_error_stays_until_reset(void **state)
     assert_null(attn_concat(t, NULL, 0));
     assert_null(attn_dropout(t, x, 0.5));
     assert_null(attn_dropout(t, NULL, 0.5));
-    assert_null(attn_visible_rows(t, x, ATTN_SIDE_KEYS, 1, NULL));
+    assert_null(attn_visible_rows(t, x, ATTN_SIDE_KEYS, 0, 1, NULL));
     assert_int_equal(attn_backward(t, x), ATTN_ESHAPE);
     assert_int_equal(attn_backward(t, NULL), ATTN_ESHAPE);
     assert_refused(t, bad, ATTN_ESHAPE, message);

@@ -15,10 +15,69 @@
 extern "C" {
 #endif
 
+/* ---- the functional form: for those who bring their own projections ---------------------------------------------------------------- */
+
+/** Everything that attention can be told. Zero means the default in brackets. */
+typedef struct attn_attend_config {
+    attn_score_config score; /* score, heads, key/value heads, scale */
+    double soft_cap;         /* > 0: scores become soft_cap tanh(score / soft_cap) [none] */
+    double dropout;          /* rate of dropout on the weights in training [0] */
+    attn_mask mask;          /* who may attend to whom [all to all] */
+} attn_attend_config;
+
+typedef struct attn_attend_input {
+    attn_tensor *query;      /* (B,Tq,H d) */
+    attn_tensor *key;        /* (B,Tk,Hkv d) */
+    attn_tensor *value;      /* (B,Tk,Hkv dv) */
+    attn_tensor *past_key;   /* (B,P,Hkv d) earlier keys, put in front of the keys [none]; Tk of the mask then counts P too */
+    attn_tensor *past_value; /* (B,P,Hkv dv) */
+    attn_tensor *w;          /* (H,d) for the additive score, else NULL */
+    attn_tensor *bias;       /* added to the scores after soft-capping; repeated over (B,H,Tq,Tk) as attn_score_bias does [none] */
+    attn_tensor
+        *position; /* (H,2 C + 1) relative-position bias by offset, clipped to +-C [none]; query 0 stands at mask.positions[b], or 0 */
+} attn_attend_input;
+
+typedef struct attn_attend_output {
+    attn_tensor *output;      /* (B,Tq,H dv) */
+    attn_tensor *weights;     /* (B,H,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
+    attn_tensor *scaled;      /* (B,H,Tq,Tk) scores after scaling; hidden pairs hold 0 in this and the next two */
+    attn_tensor *capped;      /* after soft-capping too */
+    attn_tensor *scores;      /* as they enter the softmax: with position and additive bias */
+    attn_tensor *key, *value; /* with the past in front: the past of the next call */
+} attn_attend_output;
+
+/** Attention on projected queries, keys and values:
+ *     weights = softmax over visible keys of (soft_cap(score(q, k)) + position bias + bias),   output = weights v, per head
+ * All members of the result are NULL on error; all are part of the graph, so gradients may flow through any of them.
+ * @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL, ATTN_ERANGE, ATTN_ENOMEM   @cost O(B H Tq Tk (d + dv))
+ * @see Vaswani et al. 2017, arXiv:1706.03762, 3.2; the options are those of the ONNX operator Attention, opset 25 */
+ATTN_API attn_attend_output attn_attend(attn_tape *t, attn_attend_input in, const attn_attend_config *config);
+
+/** Row ranges of sentences that stand side by side in one batch entry without padding: rows offsets[s] .. offsets[s+1] - 1 are sentence s
+ * and see each other only. `begins` and `lengths` receive offsets[n] numbers each, for attn_mask.row_begins and row_lengths.
+ * @return ATTN_EINVAL unless 0 = offsets[0] <= offsets[1] <= ... */
+ATTN_API ATTN_NODISCARD attn_status attn_packed_rows(const int32_t *offsets, int n, int32_t *begins, int32_t *lengths);
+
+/** What weights look like: entropy in nats (0: one key gets all; ln of the visible keys: all alike) and saturation. */
+typedef struct attn_weight_statistics {
+    int64_t rows;      /* with any weight at all */
+    double entropy;    /* mean over these rows */
+    double saturation; /* share of these rows whose largest weight exceeds 0.99 */
+    double largest;    /* mean of the largest weight */
+} attn_weight_statistics;
+
+/** Statistics of the rows (the last dimension) of a weights tensor; a NaN in it makes entropy and largest NaN. */
+ATTN_API attn_weight_statistics attn_weights_describe(const attn_tensor *weights);
+
+/* ---- the layer ----------------------------------------------------------------------------------------------------------------------- */
+
 /** Zero means the default in brackets. */
 typedef struct attn_attention_config {
     attn_score score;   /* [scaled dot] */
     int heads;          /* [1] */
+    int kv_heads;       /* heads of keys and values, dividing heads: grouped queries [heads] */
+    double scale;       /* factor of a dot product [1/sqrt(head_dim) scaled, 1 plain] */
+    double soft_cap;    /* > 0: scores become soft_cap tanh(score / soft_cap) [none] */
     int query_dim;      /* width of the queries that come in; must be given */
     int key_dim;        /* width of the keys that come in [query_dim] */
     int value_dim;      /* width of the values that come in [key_dim] */
@@ -44,17 +103,21 @@ ATTN_API const attn_attention *attn_attention_add(attn_params *p, const char *na
 ATTN_API attn_attention_config attn_attention_get_config(const attn_attention *layer);
 
 typedef struct attn_attention_input {
-    attn_tensor *query;         /* (B,Tq,query_dim) */
-    attn_tensor *key;           /* (B,Tk,key_dim) [query] */
-    attn_tensor *value;         /* (B,Tk,value_dim) [key] */
-    attn_mask mask;             /* who may attend to whom [all to all] */
-    const int32_t *query_start; /* position of the first query among the keys, B numbers [0]; for the relative-position bias */
+    attn_tensor *query; /* (B,Tq,query_dim) */
+    attn_tensor *key;   /* (B,Tk,key_dim) [query] */
+    attn_tensor *value; /* (B,Tk,value_dim) [key] */
+    attn_mask mask;     /* who may attend to whom [all to all] */
+    const int32_t
+        *query_start; /* position of the first query among the keys, B numbers, for the relative-position bias [mask.positions, or 0] */
+    attn_tensor *past_key, *past_value; /* projected, from attn_attention_output of an earlier call: put in front [none] */
+    attn_tensor *bias;                  /* additive bias on the scores [none] */
 } attn_attention_input;
 
 typedef struct attn_attention_output {
-    attn_tensor *output;  /* (B,Tq,output_dim); 0 for a query that sees nothing */
-    attn_tensor *weights; /* (B,heads,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
-    attn_tensor *scores;  /* (B,heads,Tq,Tk) as they enter the softmax; hidden pairs hold 0 */
+    attn_tensor *output;      /* (B,Tq,output_dim) */
+    attn_tensor *weights;     /* (B,heads,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
+    attn_tensor *scores;      /* (B,heads,Tq,Tk) as they enter the softmax; hidden pairs hold 0 */
+    attn_tensor *key, *value; /* projected, with the past in front: the past of the next call */
 } attn_attention_output;
 
 /** Runs the layer on a tape. All members of the result are NULL on error (attn_tape_message names the shapes).

@@ -14,7 +14,7 @@ extern "C" {
 
 /* ---- elementwise ---------------------------------------------------------------------------------------------------------- */
 
-/** y = a + b.  b has the shape of a, or the shape of a's last dimensions (a row, say), and is then added to each of them.
+/** y = a + b.  b is repeated over a where it lacks leading dimensions or has a dimension of 1: (B,T,D) + (D), (B,H,Tq,Tk) + (B,1,Tq,Tk).
  * @grad da = g, db = g summed over the repetitions   @errors ATTN_ESHAPE, ATTN_EDTYPE, ATTN_ENOMEM */
 ATTN_API attn_tensor *attn_add(attn_tape *t, attn_tensor *a, attn_tensor *b);
 
@@ -59,6 +59,10 @@ ATTN_API attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shap
 
 /** Joins `n` >= 1 tensors along the last dimension: (..., D1), (..., D2) -> (..., D1 + D2).  @grad each gets its own columns of g */
 ATTN_API attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n);
+
+/** Joins two sequences in time: (B,P,D), (B,T,D) -> (B,P+T,D), the first in front, as a cache of earlier keys or values.
+ * @grad each gets its own rows of g */
+ATTN_API attn_tensor *attn_append(attn_tape *t, attn_tensor *past, attn_tensor *x);
 
 /** Sum of all elements, a scalar, in one fixed order.  @grad dx = g everywhere */
 ATTN_API attn_tensor *attn_sum(attn_tape *t, attn_tensor *x);
@@ -112,6 +116,7 @@ typedef enum attn_causal {
     ATTN_CAUSAL_NONE,
     ATTN_CAUSAL_TOP_LEFT,     /* key j is visible to query i when j <= i */
     ATTN_CAUSAL_BOTTOM_RIGHT, /* key j is visible to query i when j <= i + Tk - Tq */
+    ATTN_CAUSAL_POSITION,     /* key j is visible to query i when j <= i + positions[b] */
 } attn_causal;
 
 /** What attn_mask.allow holds. */
@@ -128,9 +133,14 @@ typedef struct attn_mask {
     const int32_t *key_lengths;   /* (B): keys j < key_lengths[b]; 0 <= length <= Tk */
     const int32_t *query_lengths; /* (B): queries i < query_lengths[b] attend, the others (padding) attend to nothing */
     const int32_t *row_lengths;   /* (B,Tq): keys j < row_lengths[b,i] */
+    const int32_t *row_begins;    /* (B,Tq): keys j >= row_begins[b,i]; with row_lengths, sentences side by side (attn_packed_rows) */
     const uint8_t *allow;         /* 1 = may attend, 0 = may not; laid out as allow_form says */
     attn_allow_form allow_form;
     attn_causal causal;
+    bool window; /* query i at place p sees keys p - left .. p + right only; a negative number is no limit */
+    int32_t left, right;
+    const int32_t *positions; /* (B): place of query 0 among the keys, so that p = i + positions[b]; when not given, p = i, or
+                                 i + Tk - Tq with ATTN_CAUSAL_BOTTOM_RIGHT. For a window and ATTN_CAUSAL_POSITION */
 } attn_mask;
 
 /** The two sides of attention. */
@@ -138,23 +148,37 @@ typedef enum attn_side { ATTN_SIDE_QUERIES, ATTN_SIDE_KEYS } attn_side;
 
 /** Queries (or keys) that take part: y[b,i] = x[b,i] if query i sees any key (or key i is seen by any query), else 0. Put before a matrix
  * product, it keeps what padding holds, even NaN, out of the product and its gradients.
- * @param x (B,T,D)   @param other number of rows on the other side   @param mask NULL or empty: the result is x itself
+ * @param x (B,T,D)   @param before rows of this side, in the mask's eyes, that stand before x (a cache)   @param other rows of the other
+ * side   @param mask NULL or empty: the result is x itself
  * @grad dx = g in the rows that take part, 0 elsewhere   @cost O(B (Tq Tk + T D)) */
-ATTN_API attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t other, const attn_mask *mask);
+ATTN_API attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask);
+
+/** How queries and keys are compared. Zero means the default in brackets. */
+typedef struct attn_score_config {
+    attn_score score; /* [scaled dot] */
+    int heads;        /* of the queries [1] */
+    int kv_heads;     /* of keys and values [heads]; fewer must divide heads: query head h reads key/value head h / (heads / kv_heads) */
+    double scale;     /* factor of a dot product [1/sqrt(d) scaled, 1 plain]; must be 0 for additive scores */
+} attn_score_config;
 
 /** Raw scores of all query-key pairs, per head.
- *     scaled dot  s[b,h,i,j] = sum_c q[b,i,h,c] k[b,j,h,c] / sqrt(d)
+ *     scaled dot  s[b,h,i,j] = sum_c q[b,i,h,c] k[b,j,g,c] / sqrt(d)          g = key head of h, h itself unless grouped
  *     dot         the same without the division
- *     additive    s[b,h,i,j] = sum_c w[h,c] tanh(q[b,i,h,c] + k[b,j,h,c])
- * @param q (B,Tq,H d) projected queries   @param k (B,Tk,H d) projected keys   @param w (H,d) for additive, else NULL
+ *     additive    s[b,h,i,j] = sum_c w[h,c] tanh(q[b,i,h,c] + k[b,j,g,c])
+ * @param q (B,Tq,H d) projected queries   @param k (B,Tk,Hkv d) projected keys   @param w (H,d) for additive, else NULL
  * @param mask pairs to skip (their score is 0 and unused), or NULL
- * @return (B,H,Tq,Tk) scores in natural-log units   @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL (heads), ATTN_ERANGE (lengths)
+ * @return (B,H,Tq,Tk) scores in natural-log units   @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL (heads, scale), ATTN_ERANGE
+ * (lengths)
  * @grad dot: dq = ds k, dk = ds^T q (times the scale); additive: with u = tanh(q + k), dw = ds u, dq = sum_j ds w (1 - u^2), dk likewise
  *       over i; u is computed again, not stored   @cost O(B Tq Tk H d)
  * @see scaled: Vaswani et al. 2017, arXiv:1706.03762, 3.2.1; dot: Luong, Pham, Manning 2015, arXiv:1508.04025, 3.1; additive:
- *      Bahdanau, Cho, Bengio 2015, arXiv:1409.0473, A.1.2 */
-ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score score, int heads,
+ *      Bahdanau, Cho, Bengio 2015, arXiv:1409.0473, A.1.2; grouped: Ainslie et al. 2023, arXiv:2305.13245 */
+ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score_config config,
                                             const attn_mask *mask);
+
+/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0   @grad ds = g (1 - (y / cap)^2)
+ * @see Gemma Team 2024, arXiv:2408.00118, 2 */
+ATTN_API attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap);
 
 /** Relative-position bias: y[b,h,i,j] = s[b,h,i,j] + table[h, clip(j - i - first[b], -C, C) + C].
  * @param s (B,H,Tq,Tk)   @param table (H, 2 C + 1), learned   @param first position of each sentence's first query among its keys, B
@@ -163,16 +187,22 @@ ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_t
  * @see Shaw, Uszkoreit, Vaswani 2018, arXiv:1803.02155 (clipping); Raffel et al. 2020, arXiv:1910.10683, 2.1 (bias on the score) */
 ATTN_API attn_tensor *attn_relative_bias(attn_tape *t, attn_tensor *s, attn_tensor *table, const int32_t *first, const attn_mask *mask);
 
+/** Additive bias: y = s + bias at visible pairs, 0 at hidden ones.
+ * @param s (B,H,Tq,Tk)   @param bias repeated over s where it lacks leading dimensions or has a dimension of 1
+ * @grad ds = g, dbias = g summed over the repetitions; hidden pairs (mask) are skipped   @errors ATTN_ESHAPE naming both shapes */
+ATTN_API attn_tensor *attn_score_bias(attn_tape *t, attn_tensor *s, attn_tensor *bias, const attn_mask *mask);
+
 /** Softmax over the last dimension, of the visible entries only: y[j] = e^(x[j] - m) / sum over visible j', m their largest score.
  * Rank 4 is (B,H,Tq,Tk), rank 3 (B,Tq,Tk), rank 2 (Tq,Tk), rank 1 (Tk); hidden entries get 0, a row without visible entries is 0.
- * Any finite score is legal; NaN among the visible ones gives NaN in that row.
+ * Any finite score is legal; -infinity is one that gets no weight, and a row of nothing else is 0; NaN or +infinity among the visible ones
+ * gives NaN in that row.
  * @grad dx[j] = y[j] (g[j] - sum over visible g y), 0 at hidden entries   @errors ATTN_ESHAPE, ATTN_ERANGE */
 ATTN_API attn_tensor *attn_softmax(attn_tape *t, attn_tensor *x, const attn_mask *mask);
 
 /** Weighted sums of the values: y[b,i,h,:] = sum over visible j of weights[b,h,i,j] values[b,j,h,:].
- * @param weights (B,H,Tq,Tk)   @param values (B,Tk,H dv)   @return (B,Tq,H dv)
+ * @param weights (B,H,Tq,Tk)   @param values (B,Tk,Hkv dv)   @param kv_heads heads of the values, dividing H [0: H]   @return (B,Tq,H dv)
  * @grad dweights = g . v (0 for hidden pairs), dvalues = weights^T g   @cost O(B H Tq Tk dv) */
-ATTN_API attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, attn_tensor *values, const attn_mask *mask);
+ATTN_API attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, attn_tensor *values, int kv_heads, const attn_mask *mask);
 
 /* ---- loss ----------------------------------------------------------------------------------------------------------------- */
 

@@ -37,6 +37,18 @@ ATTN_API void attn_tape_set_recording(attn_tape *t, bool recording);
 /** Whether dropout is active (default false). */
 ATTN_API void attn_tape_set_training(attn_tape *t, bool training);
 
+/** Whether every number that operations compute is searched for NaN and infinity (default false). On it costs a reading of each output and
+ * gradient, off nothing; a result never changes. The first find becomes the tape's error, ATTN_ENONFINITE, and is named in full:
+ *     mul: operation 7, forward: output (2,3) is nan at (0,1); input 1, parameter 'w' (2,3) is nan at (0,1)
+ *     mul: operation 7, backward: gradient of input 0 (2,3) is inf at (1,2)
+ * Operations count from 1 in each step. Searched are outputs, after forward; gradients of all inputs, after backward; and before a pass the
+ * gradient it starts from and those of parameters, to which it adds.
+ *
+ * NaN and +infinity are faults. So is -infinity, unless an input of the operation, other than a parameter, holds one too: that is how an
+ * additive mask hides a key. An input is not searched by itself but named when an operation makes something of it, so what attn_mask hides
+ * is no fault: masked operations write 0 there. reshape, concat and append compute nothing and may carry anything. */
+ATTN_API void attn_tape_set_checking(attn_tape *t, bool checking);
+
 /** Key of the random numbers that dropout draws on this tape: the same seed, step and order of operations give the same masks. */
 ATTN_API void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step);
 

@@ -148,10 +148,7 @@ static attn_gradcheck_point point_of(const attn__problem *p, const attn__slot *s
 {
     attn_gradcheck_point point = {.rank = s->shape.rank, .analytic = analytic, .numeric = numeric};
     (void)snprintf(point.tensor, sizeof point.tensor, "%s", s->name);
-    for (int d = s->shape.rank - 1; d >= 0; d--) {
-        point.index[d] = i % s->shape.dim[d];
-        i /= s->shape.dim[d];
-    }
+    memcpy(point.index, attn__index_of(s->shape, i).dim, sizeof point.index);
     double floor = p->config.atol / p->config.rtol;
     point.rel_error = fabs(analytic - numeric) / fmax(floor, fmax(fabs(analytic), fabs(numeric)));
     if (!isfinite(point.rel_error)) {

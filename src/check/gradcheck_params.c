@@ -9,6 +9,9 @@ static void fill_gradients(attn_params *params, double value)
     }
     attn_params_zero_grad(params);
     for (int i = 0; value != 0 && i < attn_params_count(params); i++) {
+        if (attn_params_config(params, i).frozen) {
+            continue;
+        }
         attn__kernels(ATTN_F64)->shift(attn_shape_count(attn_params_shape(params, i)), value, attn_params_grad(params, i));
     }
 }

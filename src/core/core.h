@@ -45,6 +45,11 @@ char *attn__strdup(const attn_allocator *allocator, const char *text);
  * double can hold it. */
 bool attn__parse_double(const char *text, size_t size, double *value);
 
+/* ---- shape.c ---- */
+
+/* Element `i` (row-major) as an index: attn__index_of((2,3), 4) is (1,1). */
+attn_shape attn__index_of(attn_shape shape, int64_t i);
+
 /* ---- arena.c: chunks of memory that are given back together ---- */
 
 #define ATTN__ALIGN 64
@@ -141,6 +146,7 @@ typedef struct attn__node {
     void *attributes; /* the operation's own struct, copied when recorded; infer may store derived numbers in it */
     void *saved;      /* bytes that infer asked for, from forward to backward */
     size_t saved_size;
+    int64_t number; /* 1, 2, ... among the operations of the step */
     attn_tape *tape;
 } attn__node;
 
@@ -158,6 +164,7 @@ struct attn__op {
     const char *name;
     int arity;                           /* -1: any number */
     bool sparse;                         /* backward notes itself which rows of a sparse table it adds to */
+    bool moves;                          /* only arranges its inputs anew, whatever they hold */
     attn_status (*infer)(attn__node *n); /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
     void (*forward)(attn__node *n);      /* writes out->data */
     void (*backward)(attn__node *n);     /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
@@ -185,6 +192,15 @@ typedef struct attn__key {
     uint64_t seed, stream;
 } attn__key;
 attn__key attn__tape_next_key(attn_tape *t);
+
+/* ---- check_finite.c: while a tape is checking; what is not finite is noted on it as ATTN_ENONFINITE ---- */
+
+/* After forward. */
+attn_status attn__check_output(attn__node *n);
+/* Before a backward pass: the gradient of `y` that it starts from, and those of parameters, which it adds to. */
+attn_status attn__check_start(attn__node *last, attn_tensor *y);
+/* After backward of one node: the gradients of its inputs. */
+attn_status attn__check_gradients(attn__node *n);
 
 /* Kernels of a node's dtype. */
 #define ATTN__K(node) attn__kernels((node)->out->dtype)

@@ -50,3 +50,13 @@ const char *attn_shape_format(attn_shape shape, char text[ATTN_SHAPE_TEXT])
     (void)snprintf(text + at, (size_t)(ATTN_SHAPE_TEXT - at), ")");
     return text;
 }
+
+attn_shape attn__index_of(attn_shape shape, int64_t i)
+{
+    attn_shape index = shape;
+    for (int d = shape.rank - 1; d >= 0; d--) {
+        index.dim[d] = i % shape.dim[d];
+        i /= shape.dim[d];
+    }
+    return index;
+}

@@ -9,8 +9,9 @@ struct attn_tape {
     attn_allocator allocator;
     attn__node *last;
     attn_error error;
-    bool recording, training;
+    bool recording, training, checking;
     int threads;
+    int64_t operations;         /* of this step */
     uint64_t seed, step, drawn; /* random key, and how many keys this step has drawn */
 };
 
@@ -40,6 +41,7 @@ void attn_tape_reset(attn_tape *t)
     t->last = NULL;
     t->error = (attn_error){.status = ATTN_OK};
     t->drawn = 0;
+    t->operations = 0;
 }
 
 void attn_tape_set_recording(attn_tape *t, bool recording)
@@ -50,6 +52,11 @@ void attn_tape_set_recording(attn_tape *t, bool recording)
 void attn_tape_set_training(attn_tape *t, bool training)
 {
     t->training = training;
+}
+
+void attn_tape_set_checking(attn_tape *t, bool checking)
+{
+    t->checking = checking;
 }
 
 void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step)
@@ -248,7 +255,7 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
     }
     bool ok = true;
     *out = (attn_tensor){.dtype = in[0]->dtype, .tape = t};
-    *n = (attn__node){.op = op, .out = out, .n_in = n_in, .tape = t};
+    *n = (attn__node){.op = op, .out = out, .n_in = n_in, .number = ++t->operations, .tape = t};
     n->in = (attn_tensor **)(uintptr_t)attn__tape_copy(t, in, n_in, sizeof *in, &ok);
     n->attributes = (void *)(uintptr_t)attn__tape_copy(t, attributes, 1, size, &ok);
     for (int i = 0; i < n_in; i++) {
@@ -269,6 +276,9 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
         return NULL;
     }
     op->forward(n);
+    if (t->checking && attn__check_output(n) != ATTN_OK) {
+        return NULL;
+    }
     if (out->needs_grad) {
         n->previous = t->last;
         t->last = n;
@@ -308,6 +318,9 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
         return t->error.status;
     }
     attn__kernels(y->dtype)->axpy(y->count, 1, cotangent, y->grad);
+    if (t->checking && attn__check_start(t->last, y) != ATTN_OK) {
+        return t->error.status;
+    }
     for (attn__node *n = t->last; n != NULL; n = n->previous) {
         if (!n->out->reached) {
             continue;
@@ -322,6 +335,9 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
             }
         }
         n->op->backward(n);
+        if (t->checking && attn__check_gradients(n) != ATTN_OK) {
+            return t->error.status;
+        }
     }
     return ATTN_OK;
 }

@@ -2,6 +2,10 @@
 #ifndef ATTN_KERNELS_H
 #define ATTN_KERNELS_H
 
+#if (defined(__FAST_MATH__) && __FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "infinities and NaN mean something here: build without -ffast-math and -ffinite-math-only"
+#endif
+
 #include <stdint.h>
 
 #include "attn/tensor.h"

@@ -1,10 +1,10 @@
-/* The attention layer: projections, and the plain composition of the operations that ops/ has. */
+/* The attention layer: projections around attn_attend. */
 #include "attn/attention.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "core/core.h"
+#include "nn/attend.h"
 
 /* A learned matrix (in,out) with an optional bias (out); numbers in the parameter set, -1 where there is none. */
 typedef struct projection {
@@ -21,6 +21,7 @@ struct attn_attention {
 static attn_attention_config with_defaults(attn_attention_config c)
 {
     c.heads = c.heads != 0 ? c.heads : 1;
+    c.kv_heads = c.kv_heads != 0 ? c.kv_heads : c.heads;
     c.key_dim = c.key_dim != 0 ? c.key_dim : c.query_dim;
     c.value_dim = c.value_dim != 0 ? c.value_dim : c.key_dim;
     c.output_dim = c.output_dim != 0 ? c.output_dim : c.query_dim;
@@ -49,6 +50,14 @@ static attn_status check_config(attn_params *p, const char *name, const attn_att
     if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || !(c->dropout >= 0 && c->dropout < 1)) {
         return attn__params_fail(p, ATTN_EINVAL, "attention '%s': score %d, dropout %g: no such score, or not 0 <= dropout < 1", name,
                                  (int)c->score, c->dropout);
+    }
+    if (c->kv_heads < 1 || c->heads % c->kv_heads != 0) {
+        return attn__params_fail(p, ATTN_EINVAL, "attention '%s': %d query heads cannot share %d key and value heads", name, c->heads,
+                                 c->kv_heads);
+    }
+    if (!isfinite(c->scale) || (c->score == ATTN_SCORE_ADDITIVE && c->scale != 0) || !(c->soft_cap >= 0) || !isfinite(c->soft_cap)) {
+        return attn__params_fail(p, ATTN_EINVAL, "attention '%s': scale %g (0 for additive scores), soft cap %g: not in their range", name,
+                                 c->scale, c->soft_cap);
     }
     if ((int64_t)c->heads * c->head_dim > INT32_MAX || (int64_t)c->heads * c->head_value_dim > INT32_MAX) {
         return attn__params_fail(p, ATTN_ESHAPE, "attention '%s': %d heads of width %d are too large", name, c->heads, c->head_dim);
@@ -88,8 +97,8 @@ const attn_attention *attn_attention_add(attn_params *p, const char *name, attn_
     *layer = (attn_attention){.config = c, .params = p, .output = {-1, -1}, .w = -1, .position = -1};
     double near = c.score == ATTN_SCORE_DOT ? pow(c.head_dim, -0.25) : 1; /* first scores as large as the scaled ones */
     layer->query = add_projection(p, name, 'q', c.query_dim, c.heads * c.head_dim, near, c.bias);
-    layer->key = add_projection(p, name, 'k', c.key_dim, c.heads * c.head_dim, near, c.bias);
-    layer->value = add_projection(p, name, 'v', c.value_dim, c.heads * c.head_value_dim, 1, c.bias);
+    layer->key = add_projection(p, name, 'k', c.key_dim, c.kv_heads * c.head_dim, near, c.bias);
+    layer->value = add_projection(p, name, 'v', c.value_dim, c.kv_heads * c.head_value_dim, 1, c.bias);
     if (!c.no_output) {
         layer->output = add_projection(p, name, 'o', c.heads * c.head_value_dim, c.output_dim, 1, c.bias);
     }
@@ -139,9 +148,20 @@ static bool check_lengths(attn_tape *t, const attn_tensor *key, const attn_tenso
     return attn_tape_status(t) == ATTN_OK;
 }
 
+/* Takes what padding holds out of the inputs, then projects them. `past` keys stand in front of these, in the mask's eyes. */
+static void project_inputs(attn_tape *t, const attn_attention *layer, const attn_attention_input *in, int64_t past, attn_attend_input *to)
+{
+    int64_t queries = attn_tensor_shape(in->query).dim[1], keys = past + attn_tensor_shape(in->key).dim[1];
+    attn_tensor *key = attn_visible_rows(t, in->key, ATTN_SIDE_KEYS, past, queries, &in->mask);
+    attn_tensor *value = in->value == in->key ? key : attn_visible_rows(t, in->value, ATTN_SIDE_KEYS, past, queries, &in->mask);
+    to->query = project(t, layer, layer->query, attn_visible_rows(t, in->query, ATTN_SIDE_QUERIES, 0, keys, &in->mask));
+    to->key = project(t, layer, layer->key, key);
+    to->value = project(t, layer, layer->value, value);
+}
+
 attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *layer, attn_attention_input in)
 {
-    const attn_attention_output nothing = {NULL, NULL, NULL};
+    const attn_attention_output nothing = {NULL, NULL, NULL, NULL, NULL};
     const attn_attention_config *c = &layer->config;
     in.key = in.key != NULL ? in.key : in.query;
     in.value = in.value != NULL ? in.value : in.key;
@@ -152,25 +172,24 @@ attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *l
         !check_input(t, "value", in.value, c->value_dim, in.query) || !check_lengths(t, in.key, in.value)) {
         return nothing;
     }
-    int64_t queries = attn_tensor_shape(in.query).dim[1], keys = attn_tensor_shape(in.key).dim[1];
-    bool same = in.value == in.key;
-    in.query = attn_visible_rows(t, in.query, ATTN_SIDE_QUERIES, keys, &in.mask);
-    in.key = attn_visible_rows(t, in.key, ATTN_SIDE_KEYS, queries, &in.mask);
-    in.value = same ? in.key : attn_visible_rows(t, in.value, ATTN_SIDE_KEYS, queries, &in.mask);
-    attn_tensor *q = project(t, layer, layer->query, in.query), *k = project(t, layer, layer->key, in.key);
-    attn_tensor *v = project(t, layer, layer->value, in.value);
-    attn_tensor *w = layer->w >= 0 ? attn_param(t, layer->params, layer->w) : NULL;
-    attn_attention_output out = {.scores = attn_attention_scores(t, q, k, w, c->score, c->heads, &in.mask)};
-    if (layer->position >= 0) {
-        out.scores = attn_relative_bias(t, out.scores, attn_param(t, layer->params, layer->position), in.query_start, &in.mask);
-    }
-    out.weights = attn_softmax(t, out.scores, &in.mask);
-    out.output = attn_attention_mix(t, attn_dropout(t, out.weights, c->dropout), v, &in.mask);
+    int64_t past = in.past_key != NULL ? attn_tensor_shape(in.past_key).dim[1] : 0;
+    attn_attend_input to = {.past_key = in.past_key, .past_value = in.past_value, .bias = in.bias};
+    project_inputs(t, layer, &in, past, &to);
+    to.w = layer->w >= 0 ? attn_param(t, layer->params, layer->w) : NULL;
+    to.position = layer->position >= 0 ? attn_param(t, layer->params, layer->position) : NULL;
+    const attn_attend_config config = {
+        .score = {.score = c->score, .heads = c->heads, .kv_heads = c->kv_heads, .scale = c->scale},
+        .soft_cap = c->soft_cap,
+        .dropout = c->dropout,
+        .mask = in.mask,
+    };
+    attn_attend_output a = attn__attend(t, &to, &config, in.query_start != NULL ? in.query_start : in.mask.positions);
+    attn_attention_output out = {a.output, a.weights, a.scores, a.key, a.value};
     if (!c->no_output) {
         out.output = project(t, layer, layer->output, out.output);
     }
     if (layer->output.bias >= 0) { /* a bias must not speak for queries that see nothing */
-        out.output = attn_visible_rows(t, out.output, ATTN_SIDE_QUERIES, keys, &in.mask);
+        out.output = attn_visible_rows(t, out.output, ATTN_SIDE_QUERIES, 0, past + attn_tensor_shape(in.key).dim[1], &in.mask);
     }
     return attn_tape_status(t) == ATTN_OK ? out : nothing;
 }

@@ -195,15 +195,10 @@ static attn_status check_finite(attn_params *p, attn_error *error)
     if (f.id < 0) {
         return ATTN_OK;
     }
-    attn_shape shape = attn_params_shape(p, f.id), index = shape;
-    int64_t rest = f.index;
-    for (int i = shape.rank - 1; i >= 0; i--) {
-        index.dim[i] = rest % shape.dim[i];
-        rest /= shape.dim[i];
-    }
+    attn_shape shape = attn_params_shape(p, f.id);
     double value = attn__kernels(attn_params_dtype(p))->get(attn_params_grad(p, f.id), f.index);
     return attn__fail(error, ATTN_ENONFINITE, "gradient of '%s' %s is %g at %s: nothing was changed", attn_params_name(p, f.id),
-                      ATTN__TEXT(shape), value, ATTN__TEXT(index));
+                      ATTN__TEXT(shape), value, ATTN__TEXT(attn__index_of(shape, f.index)));
 }
 
 attn_status attn_optimizer_step(attn_optimizer *o, double rate_factor, attn_error *error)

@@ -1,40 +1,76 @@
 /* add, sub, mul, scale. */
 #include "ops/op.h"
 
-/* ---- add: b may be a row (or a block) that is repeated over a ---- */
+/* ---- add: b is repeated over a ---- */
 
+/* b has rank at most that of a; its dimensions, from the last, are a's or 1. */
 static attn_status add_infer(attn__node *n)
 {
     attn_shape a = n->in[0]->shape, b = n->in[1]->shape;
     bool fits = b.rank <= a.rank;
-    for (int i = 0; fits && i < b.rank; i++) {
-        fits = b.dim[b.rank - 1 - i] == a.dim[a.rank - 1 - i];
+    for (int i = 1; fits && i <= b.rank; i++) {
+        fits = b.dim[b.rank - i] == a.dim[a.rank - i] || b.dim[b.rank - i] == 1;
     }
     if (!fits) {
-        return attn__op_fail(n, ATTN_ESHAPE, "shapes %s and %s differ, and the second is not the end of the first", ATTN__TEXT(a),
+        return attn__op_fail(n, ATTN_ESHAPE, "shapes %s and %s: the second cannot be repeated over the first", ATTN__TEXT(a),
                              ATTN__TEXT(b));
     }
     n->out->shape = a;
     return ATTN_OK;
 }
 
-/* Rows of b's size: y[r] = a[r] + b. */
+/* How b is repeated: the last dimensions, in which it is as long as a, make runs; steps[d] elements of b go by where dimension d of a
+ * (before the run) goes by one. */
+typedef struct repetition {
+    int outer;
+    int64_t run, dim[ATTN_MAX_DIMS], steps[ATTN_MAX_DIMS];
+} repetition;
+
+static repetition repetition_of(attn_shape a, attn_shape b)
+{
+    repetition r = {.outer = a.rank, .run = 1};
+    int missing = a.rank - b.rank;
+    while (r.outer > missing && b.dim[r.outer - 1 - missing] == a.dim[r.outer - 1]) {
+        r.run *= a.dim[--r.outer];
+    }
+    int64_t step = r.run;
+    for (int d = r.outer - 1; d >= 0; d--) {
+        int64_t extent = d >= missing ? b.dim[d - missing] : 1;
+        r.dim[d] = a.dim[d];
+        r.steps[d] = extent == 1 ? 0 : step;
+        step *= extent;
+    }
+    return r;
+}
+
+/* Where run number `i` of a finds its numbers in b. */
+static int64_t place_in_b(const repetition *r, int64_t i)
+{
+    int64_t at = 0;
+    for (int d = r->outer - 1; d >= 0; d--) {
+        at += i % r->dim[d] * r->steps[d];
+        i /= r->dim[d];
+    }
+    return at;
+}
+
 static void add_forward(attn__node *n)
 {
-    int64_t row = n->in[1]->count;
-    for (int64_t i = 0; row > 0 && i < n->out->count; i += row) {
-        ATTN__K(n)->add(row, attn__at(n, n->in[0]->data, i), n->in[1]->data, attn__at(n, n->out->data, i));
+    repetition r = repetition_of(n->out->shape, n->in[1]->shape);
+    for (int64_t i = 0; r.run > 0 && i < n->out->count / r.run; i++) {
+        ATTN__K(n)->add(r.run, attn__at(n, n->in[0]->data, i * r.run), attn__at(n, n->in[1]->data, place_in_b(&r, i)),
+                        attn__at(n, n->out->data, i * r.run));
     }
 }
 
 static void add_backward(attn__node *n)
 {
-    int64_t row = n->in[1]->count;
+    repetition r = repetition_of(n->out->shape, n->in[1]->shape);
     if (n->in[0]->needs_grad) {
         ATTN__K(n)->axpy(n->out->count, 1, n->out->grad, n->in[0]->grad);
     }
-    for (int64_t i = 0; n->in[1]->needs_grad && row > 0 && i < n->out->count; i += row) {
-        ATTN__K(n)->axpy(row, 1, attn__at(n, n->out->grad, i), n->in[1]->grad);
+    for (int64_t i = 0; n->in[1]->needs_grad && r.run > 0 && i < n->out->count / r.run; i++) {
+        ATTN__K(n)->axpy(r.run, 1, attn__at(n, n->out->grad, i * r.run), attn__at(n, n->in[1]->grad, place_in_b(&r, i)));
     }
 }
 
@@ -53,6 +89,8 @@ static const attn__case add_cases[] = {
     {"row", 2, {{3, {2, 3, 5}}, {1, {5}}}, -2, 2, build_add},
     {"block", 2, {{3, {2, 3, 4}}, {2, {3, 4}}}, -2, 2, build_add},
     {"scalar", 2, {{1, {7}}, {0, {0}}}, -2, 2, build_add},
+    {"per batch", 2, {{4, {2, 3, 2, 2}}, {4, {2, 1, 2, 2}}}, -2, 2, build_add},
+    {"per head and key", 2, {{4, {2, 3, 2, 4}}, {3, {3, 1, 4}}}, -2, 2, build_add},
 };
 
 const attn__op attn__op_add = {

@@ -1,4 +1,4 @@
-/* reshape and concat: the same numbers in another arrangement. */
+/* reshape, concat and append: the same numbers in another arrangement. */
 #include <string.h>
 
 #include "ops/op.h"
@@ -42,6 +42,7 @@ static const attn__case reshape_cases[] = {
 
 const attn__op attn__op_reshape = {.name = "reshape",
                                    .arity = 1,
+                                   .moves = true,
                                    .infer = reshape_infer,
                                    .forward = reshape_forward,
                                    .backward = reshape_backward,
@@ -134,7 +135,69 @@ static const attn__case concat_cases[] = {
 
 const attn__op attn__op_concat = {.name = "concat",
                                   .arity = -1,
+                                  .moves = true,
                                   .infer = concat_infer,
                                   .forward = concat_forward,
                                   .backward = concat_backward,
                                   ATTN__CASES(concat_cases)};
+
+/* ---- append ---- */
+
+static attn_status append_infer(attn__node *n)
+{
+    attn_shape a = n->in[0]->shape, b = n->in[1]->shape;
+    if (a.rank != 3 || b.rank != 3 || a.dim[0] != b.dim[0] || a.dim[2] != b.dim[2] || a.dim[1] > INT64_MAX - b.dim[1]) {
+        return attn__op_fail(n, ATTN_ESHAPE, "%s and %s: expected (B,P,D) and (B,T,D)", ATTN__TEXT(a), ATTN__TEXT(b));
+    }
+    n->out->shape = ATTN_SHAPE(a.dim[0], a.dim[1] + b.dim[1], a.dim[2]);
+    return ATTN_OK;
+}
+
+/* Batch entry b of the result is that of the first input, then that of the second. */
+static void append_forward(attn__node *n)
+{
+    attn_shape y = n->out->shape;
+    int64_t past = n->in[0]->shape.dim[1] * y.dim[2], all = y.dim[1] * y.dim[2];
+    size_t size = attn_dtype_size(n->out->dtype);
+    for (int64_t b = 0; b < y.dim[0]; b++) {
+        memcpy(attn__at(n, n->out->data, b * all), attn__at(n, n->in[0]->data, b * past), (size_t)past * size);
+        memcpy(attn__at(n, n->out->data, b * all + past), attn__at(n, n->in[1]->data, b * (all - past)), (size_t)(all - past) * size);
+    }
+}
+
+static void append_backward(attn__node *n)
+{
+    attn_shape y = n->out->shape;
+    int64_t past = n->in[0]->shape.dim[1] * y.dim[2], all = y.dim[1] * y.dim[2];
+    for (int64_t b = 0; b < y.dim[0]; b++) {
+        if (n->in[0]->needs_grad) {
+            ATTN__K(n)->axpy(past, 1, attn__at(n, n->out->grad, b * all), attn__at(n, n->in[0]->grad, b * past));
+        }
+        if (n->in[1]->needs_grad) {
+            ATTN__K(n)->axpy(all - past, 1, attn__at(n, n->out->grad, b * all + past), attn__at(n, n->in[1]->grad, b * (all - past)));
+        }
+    }
+}
+
+attn_tensor *attn_append(attn_tape *t, attn_tensor *past, attn_tensor *x)
+{
+    return attn__record(t, &attn__op_append, (attn_tensor *const[]){past, x}, 2, NULL, 0);
+}
+
+static attn_tensor *build_append(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_append(t, in[0], in[1]);
+}
+
+static const attn__case append_cases[] = {
+    {"2 + 3", 2, {{3, {2, 2, 4}}, {3, {2, 3, 4}}}, -2, 2, build_append},
+    {"equal", 2, {{3, {2, 2, 3}}, {3, {2, 2, 3}}}, -2, 2, build_append},
+};
+
+const attn__op attn__op_append = {.name = "append",
+                                  .arity = 2,
+                                  .moves = true,
+                                  .infer = append_infer,
+                                  .forward = append_forward,
+                                  .backward = append_backward,
+                                  ATTN__CASES(append_cases)};

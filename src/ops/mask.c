@@ -23,6 +23,25 @@ static attn_status check_lengths(attn__node *n, const char *name, const int32_t 
     return ATTN_OK;
 }
 
+static attn_status check_mask(attn__node *n, const attn_mask *m, attn__pairs d)
+{
+    if (m->causal < ATTN_CAUSAL_NONE || m->causal > ATTN_CAUSAL_POSITION || m->allow_form < ATTN_ALLOW_PAIRS ||
+        m->allow_form > ATTN_ALLOW_KEYS) {
+        return attn__op_fail(n, ATTN_EINVAL, "mask: no such causal alignment or form");
+    }
+    if (m->causal == ATTN_CAUSAL_POSITION ? m->positions == NULL : m->positions != NULL && m->causal != ATTN_CAUSAL_NONE) {
+        return attn__op_fail(n, ATTN_EINVAL, "mask: positions belong to ATTN_CAUSAL_POSITION, or to a window without causality");
+    }
+    int64_t rows = d.batch * d.queries;
+    if (check_lengths(n, "mask.key_lengths", m->key_lengths, d.batch, d.keys) != ATTN_OK ||
+        check_lengths(n, "mask.query_lengths", m->query_lengths, d.batch, d.queries) != ATTN_OK ||
+        check_lengths(n, "mask.row_lengths", m->row_lengths, rows, d.keys) != ATTN_OK ||
+        check_lengths(n, "mask.row_begins", m->row_begins, rows, d.keys) != ATTN_OK) {
+        return attn_tape_status(n->tape);
+    }
+    return ATTN_OK;
+}
+
 attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d, attn_mask *to)
 {
     *to = (attn_mask){.key_lengths = NULL};
@@ -33,49 +52,79 @@ attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d,
     if (from == NULL) {
         return ATTN_OK;
     }
-    if (from->causal < ATTN_CAUSAL_NONE || from->causal > ATTN_CAUSAL_BOTTOM_RIGHT || from->allow_form < ATTN_ALLOW_PAIRS ||
-        from->allow_form > ATTN_ALLOW_KEYS) {
-        return attn__op_fail(n, ATTN_EINVAL, "mask: no such causal alignment or form");
-    }
-    int64_t rows = d.batch * d.queries;
-    if (check_lengths(n, "mask.key_lengths", from->key_lengths, d.batch, d.keys) != ATTN_OK ||
-        check_lengths(n, "mask.query_lengths", from->query_lengths, d.batch, d.queries) != ATTN_OK ||
-        check_lengths(n, "mask.row_lengths", from->row_lengths, rows, d.keys) != ATTN_OK) {
+    if (check_mask(n, from, d) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
     bool ok = true;
-    int64_t allowed = (from->allow_form == ATTN_ALLOW_KEYS ? d.batch : rows) * d.keys;
-    *to = (attn_mask){
-        .key_lengths = attn__tape_copy(n->tape, from->key_lengths, d.batch, sizeof(int32_t), &ok),
-        .query_lengths = attn__tape_copy(n->tape, from->query_lengths, d.batch, sizeof(int32_t), &ok),
-        .row_lengths = attn__tape_copy(n->tape, from->row_lengths, rows, sizeof(int32_t), &ok),
-        .allow = attn__tape_copy(n->tape, from->allow, allowed, 1, &ok),
-        .allow_form = from->allow_form,
-        .causal = from->causal,
-    };
+    attn_tape *t = n->tape;
+    int64_t rows = d.batch * d.queries, allowed = (from->allow_form == ATTN_ALLOW_KEYS ? d.batch : rows) * d.keys;
+    *to = *from;
+    to->key_lengths = attn__tape_copy(t, from->key_lengths, d.batch, sizeof(int32_t), &ok);
+    to->query_lengths = attn__tape_copy(t, from->query_lengths, d.batch, sizeof(int32_t), &ok);
+    to->row_lengths = attn__tape_copy(t, from->row_lengths, rows, sizeof(int32_t), &ok);
+    to->row_begins = attn__tape_copy(t, from->row_begins, rows, sizeof(int32_t), &ok);
+    to->positions = attn__tape_copy(t, from->positions, d.batch, sizeof(int32_t), &ok);
+    to->allow = attn__tape_copy(t, from->allow, allowed, 1, &ok);
     return ok ? ATTN_OK : ATTN_ENOMEM;
+}
+
+bool attn__mask_empty(const attn_mask *m)
+{
+    return m == NULL || (m->key_lengths == NULL && m->query_lengths == NULL && m->row_lengths == NULL && m->row_begins == NULL &&
+                         m->allow == NULL && m->causal == ATTN_CAUSAL_NONE && !m->window);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Narrows the row to what causality and the window leave of it. */
+static void cut_by_place(const attn_mask *mask, attn__pairs d, int64_t b, int64_t i, attn__row *row)
+{
+    int64_t place = i;
+    if (mask->positions != NULL) {
+        place += mask->positions[b];
+    } else if (mask->causal == ATTN_CAUSAL_BOTTOM_RIGHT) {
+        place += d.keys - d.queries;
+    }
+    if (mask->causal != ATTN_CAUSAL_NONE) {
+        row->end = least(row->end, place + 1);
+    }
+    if (mask->window && mask->left >= 0) {
+        row->begin = most(row->begin, place - mask->left);
+    }
+    if (mask->window && mask->right >= 0) {
+        row->end = least(row->end, place + mask->right + 1);
+    }
 }
 
 attn__row attn__mask_row(const attn_mask *mask, attn__pairs d, int64_t b, int64_t i)
 {
-    int64_t limit = d.keys, row = b * d.queries + i;
-    if (mask->key_lengths != NULL && mask->key_lengths[b] < limit) {
-        limit = mask->key_lengths[b];
+    int64_t number = b * d.queries + i;
+    attn__row row = {0, d.keys, mask->allow};
+    if (mask->key_lengths != NULL) {
+        row.end = least(row.end, mask->key_lengths[b]);
     }
-    if (mask->row_lengths != NULL && mask->row_lengths[row] < limit) {
-        limit = mask->row_lengths[row];
+    if (mask->row_lengths != NULL) {
+        row.end = least(row.end, mask->row_lengths[number]);
+    }
+    if (mask->row_begins != NULL) {
+        row.begin = mask->row_begins[number];
     }
     if (mask->query_lengths != NULL && i >= mask->query_lengths[b]) {
-        limit = 0;
+        row.end = 0;
     }
-    if (mask->causal != ATTN_CAUSAL_NONE) {
-        int64_t causal = i + 1 + (mask->causal == ATTN_CAUSAL_BOTTOM_RIGHT ? d.keys - d.queries : 0);
-        causal = causal < 0 ? 0 : causal;
-        limit = causal < limit ? causal : limit;
+    cut_by_place(mask, d, b, i, &row);
+    row.end = most(row.end, 0);
+    row.begin = least(row.begin, row.end); /* an empty row begins where it ends */
+    if (mask->allow != NULL) {
+        row.allow += (mask->allow_form == ATTN_ALLOW_KEYS ? b : number) * d.keys;
     }
-    const uint8_t *allow = mask->allow;
-    if (allow != NULL) {
-        allow += (mask->allow_form == ATTN_ALLOW_KEYS ? b : row) * d.keys;
-    }
-    return (attn__row){limit, allow};
+    return row;
 }

@@ -40,15 +40,17 @@ typedef struct attn__pairs {
 attn__pairs attn__pairs_of(attn_shape shape);
 /* Checks that the pairs can be counted and the mask (NULL: none), and copies its arrays to the tape. */
 attn_status attn__mask_take(attn__node *n, const attn_mask *from, attn__pairs d, attn_mask *to);
-/* Keys visible to query i of batch entry b: j < *limit where allow is NULL or allow[j]. */
+/* Keys visible to query i of batch entry b: begin <= j < end, and allow[j] unless allow is NULL. */
 typedef struct attn__row {
-    int64_t limit;
+    int64_t begin, end;
     const uint8_t *allow;
 } attn__row;
 attn__row attn__mask_row(const attn_mask *mask, attn__pairs d, int64_t b, int64_t i);
 static inline bool attn__sees(attn__row row, int64_t j)
 {
-    return j < row.limit && (row.allow == NULL || row.allow[j]);
+    return j >= row.begin && j < row.end && (row.allow == NULL || row.allow[j]);
 }
+/* Whether the mask hides anything at all. */
+bool attn__mask_empty(const attn_mask *mask);
 
 #endif

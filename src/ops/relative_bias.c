@@ -38,7 +38,7 @@ static void over_pairs(attn__node *n, void (*visit)(attn__node *n, int64_t pair,
     for (int64_t row = 0; row < r->d.batch * r->d.heads * r->d.queries; row++) {
         int64_t i = row % r->d.queries, h = row / r->d.queries % r->d.heads, b = row / r->d.queries / r->d.heads;
         attn__row visible = attn__mask_row(&r->mask, r->d, b, i);
-        for (int64_t j = 0; j < visible.limit; j++) {
+        for (int64_t j = visible.begin; j < visible.end; j++) {
             if (attn__sees(visible, j)) {
                 visit(n, row * r->d.keys + j, h * (2 * r->clip + 1) + column(r, b, i, j));
             }

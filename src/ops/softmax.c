@@ -25,9 +25,11 @@ static void tile_forward(void *ctx, int64_t tile)
     attn__span span = attn__range(d.batch * d.heads * d.queries, TILE_ROWS, tile);
     for (int64_t r = span.begin; r < span.end; r++) {
         attn__row row = mask_of(n, d, r);
-        void *y = attn__at(n, n->out->data, r * d.keys);
-        ATTN__K(n)->softmax(row.limit, attn__at(n, n->in[0]->data, r * d.keys), row.allow, y);
-        ATTN__K(n)->zero(d.keys - row.limit, attn__at(n, y, row.limit));
+        int64_t first = r * d.keys + row.begin;
+        ATTN__K(n)->zero(row.begin, attn__at(n, n->out->data, r * d.keys));
+        ATTN__K(n)->softmax(row.end - row.begin, attn__at(n, n->in[0]->data, first), row.allow != NULL ? row.allow + row.begin : NULL,
+                            attn__at(n, n->out->data, first));
+        ATTN__K(n)->zero(d.keys - row.end, attn__at(n, n->out->data, r * d.keys + row.end));
     }
 }
 
@@ -38,8 +40,9 @@ static void tile_backward(void *ctx, int64_t tile)
     attn__span span = attn__range(d.batch * d.heads * d.queries, TILE_ROWS, tile);
     for (int64_t r = span.begin; r < span.end; r++) {
         attn__row row = mask_of(n, d, r);
-        ATTN__K(n)->softmax_b(row.limit, attn__at(n, n->out->data, r * d.keys), attn__at(n, n->out->grad, r * d.keys), row.allow,
-                              attn__at(n, n->in[0]->grad, r * d.keys));
+        int64_t first = r * d.keys + row.begin;
+        ATTN__K(n)->softmax_b(row.end - row.begin, attn__at(n, n->out->data, first), attn__at(n, n->out->grad, first),
+                              row.allow != NULL ? row.allow + row.begin : NULL, attn__at(n, n->in[0]->grad, first));
     }
 }
 
@@ -93,6 +96,17 @@ static attn_tensor *build_keys(attn_tape *t, attn_tensor *const in[])
     return attn_softmax(t, in[0], &(attn_mask){.allow = allow, .allow_form = ATTN_ALLOW_KEYS});
 }
 
+static attn_tensor *build_window(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_softmax(t, in[0], &(attn_mask){.window = true, .left = 1, .right = 0, .positions = (const int32_t[]){1, 2}});
+}
+
+static attn_tensor *build_packed(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_softmax(t, in[0],
+                        &(attn_mask){.row_begins = (const int32_t[]){0, 0, 2, 2, 2}, .row_lengths = (const int32_t[]){2, 2, 5, 5, 5}});
+}
+
 static const attn__case cases[] = {
     {"row", 1, {{1, {5}}}, -2, 2, build_plain},
     {"heads", 1, {{4, {2, 2, 3, 4}}}, -2, 2, build_plain},
@@ -100,6 +114,8 @@ static const attn__case cases[] = {
     {"row lengths, causal bottom-right", 1, {{3, {2, 3, 4}}}, -2, 2, build_rows},
     {"pairs, causal top-left", 1, {{2, {3, 4}}}, -2, 2, build_allow},
     {"keys", 1, {{4, {2, 2, 3, 4}}}, -2, 2, build_keys},
+    {"window", 1, {{4, {2, 1, 3, 5}}}, -2, 2, build_window},
+    {"packed", 1, {{2, {5, 5}}}, -2, 2, build_packed},
 };
 
 const attn__op attn__op_softmax = {

@@ -6,6 +6,7 @@
 typedef struct rows {
     attn_mask mask;
     attn_side side;
+    int64_t before;      /* rows of this side that stand before x's */
     int64_t other;       /* rows on the other side */
     const uint8_t *keep; /* (B,T) */
 } rows;
@@ -15,18 +16,22 @@ static attn__pairs pairs_of(const attn__node *n)
     const rows *r = n->attributes;
     attn_shape x = n->in[0]->shape;
     bool keys = r->side == ATTN_SIDE_KEYS;
-    return (attn__pairs){x.dim[0], 1, keys ? r->other : x.dim[1], keys ? x.dim[1] : r->other};
+    int64_t all = r->before + x.dim[1];
+    return (attn__pairs){x.dim[0], 1, keys ? r->other : all, keys ? all : r->other};
 }
 
 /* keep[b,i] for queries: row i sees something; for keys: something sees row j. */
-static void mark(const attn_mask *mask, attn__pairs d, attn_side side, uint8_t *keep)
+static void mark(const rows *r, attn__pairs d, uint8_t *keep)
 {
+    bool keys = r->side == ATTN_SIDE_KEYS;
+    int64_t extent = (keys ? d.keys : d.queries) - r->before;
     for (int64_t b = 0; b < d.batch; b++) {
         for (int64_t i = 0; i < d.queries; i++) {
-            attn__row row = attn__mask_row(mask, d, b, i);
-            for (int64_t j = 0; j < row.limit; j++) {
-                if (attn__sees(row, j)) {
-                    keep[side == ATTN_SIDE_KEYS ? b * d.keys + j : b * d.queries + i] = 1;
+            attn__row row = attn__mask_row(&r->mask, d, b, i);
+            for (int64_t j = row.begin; j < row.end; j++) {
+                int64_t at = (keys ? j : i) - r->before;
+                if (at >= 0 && attn__sees(row, j)) {
+                    keep[b * extent + at] = 1;
                 }
             }
         }
@@ -37,8 +42,9 @@ static attn_status infer(attn__node *n)
 {
     rows *r = n->attributes;
     attn_shape x = n->in[0]->shape;
-    if (x.rank != 3 || r->other < 0) {
-        return attn__op_fail(n, ATTN_ESHAPE, "x %s and %lld rows on the other side, expected (B,T,D)", ATTN__TEXT(x), (long long)r->other);
+    if (x.rank != 3 || r->other < 0 || r->before < 0 || r->before > INT64_MAX - x.dim[1]) {
+        return attn__op_fail(n, ATTN_ESHAPE, "x %s, %lld rows before it, %lld rows on the other side, expected (B,T,D)", ATTN__TEXT(x),
+                             (long long)r->before, (long long)r->other);
     }
     attn_mask mask = r->mask;
     if (attn__mask_take(n, &mask, pairs_of(n), &r->mask) != ATTN_OK) {
@@ -49,7 +55,7 @@ static attn_status infer(attn__node *n)
         return ATTN_ENOMEM;
     }
     memset(keep, 0, (size_t)(x.dim[0] * x.dim[1]));
-    mark(&r->mask, pairs_of(n), r->side, keep);
+    mark(r, pairs_of(n), keep);
     r->keep = keep;
     n->out->shape = x;
     return ATTN_OK;
@@ -81,14 +87,12 @@ static void backward(attn__node *n)
     }
 }
 
-attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t other, const attn_mask *mask)
+attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask)
 {
-    bool everything = mask == NULL || (mask->key_lengths == NULL && mask->query_lengths == NULL && mask->row_lengths == NULL &&
-                                       mask->allow == NULL && mask->causal == ATTN_CAUSAL_NONE);
-    if (everything && attn__may_return(t, x)) {
+    if (attn__mask_empty(mask) && attn__may_return(t, x)) {
         return x;
     }
-    rows r = {.side = side, .other = other};
+    rows r = {.side = side, .before = before, .other = other};
     if (mask != NULL) {
         r.mask = *mask;
     }
@@ -97,16 +101,22 @@ attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int
 
 static attn_tensor *build_keys(attn_tape *t, attn_tensor *const in[])
 {
-    return attn_visible_rows(t, in[0], ATTN_SIDE_KEYS, 2, &(attn_mask){.row_lengths = (const int32_t[]){2, 1, 0, 4}});
+    return attn_visible_rows(t, in[0], ATTN_SIDE_KEYS, 0, 2, &(attn_mask){.row_lengths = (const int32_t[]){2, 1, 0, 4}});
 }
 
 static attn_tensor *build_queries(attn_tape *t, attn_tensor *const in[])
 {
-    return attn_visible_rows(t, in[0], ATTN_SIDE_QUERIES, 3, &(attn_mask){.query_lengths = (const int32_t[]){4, 1}});
+    return attn_visible_rows(t, in[0], ATTN_SIDE_QUERIES, 0, 3, &(attn_mask){.query_lengths = (const int32_t[]){4, 1}});
+}
+
+static attn_tensor *build_after(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_visible_rows(t, in[0], ATTN_SIDE_KEYS, 2, 3, &(attn_mask){.key_lengths = (const int32_t[]){6, 3}});
 }
 
 static const attn__case cases[] = {
     {"keys", 1, {{3, {2, 4, 3}}}, -2, 2, build_keys},
+    {"keys after a cache", 1, {{3, {2, 4, 3}}}, -2, 2, build_after},
     {"queries", 1, {{3, {2, 4, 3}}}, -2, 2, build_queries},
 };
 

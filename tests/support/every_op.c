@@ -83,10 +83,12 @@ static attn_tensor *attend(const every_op *e, attn_tape *t, attn_tensor *h, cons
     attn_tensor *k = attn_matmul(t, h, attn_param(t, p, W_K), ATTN_NT);
     attn_tensor *v = attn_gelu(t, attn_matmul(t, h, attn_param(t, p, W_V), ATTN_NN), ATTN_GELU_ERF);
     attn_tensor *u = attn_matmul(t, h, attn_param(t, p, W_U), ATTN_NN);
-    attn_tensor *dots = attn_attention_scores(t, q, k, NULL, ATTN_SCORE_SCALED_DOT, HEADS, mask);
-    attn_tensor *sums = attn_attention_scores(t, u, attn_scale(t, u, -0.7), attn_param(t, p, VECTOR), ATTN_SCORE_ADDITIVE, HEADS, mask);
-    attn_tensor *s = attn_relative_bias(t, attn_add(t, dots, sums), attn_param(t, p, BIAS), NULL, mask);
-    return attn_attention_mix(t, attn_dropout(t, attn_softmax(t, s, mask), 0.25), v, mask);
+    attn_tensor *dots = attn_attention_scores(t, q, k, NULL, (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = HEADS}, mask);
+    attn_tensor *sums = attn_attention_scores(t, u, attn_scale(t, u, -0.7), attn_param(t, p, VECTOR),
+                                              (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = HEADS}, mask);
+    attn_tensor *s = attn_relative_bias(t, attn_soft_cap(t, dots, 3), attn_param(t, p, BIAS), NULL, mask);
+    s = attn_score_bias(t, s, sums, mask);
+    return attn_attention_mix(t, attn_dropout(t, attn_softmax(t, s, mask), 0.25), v, 0, mask);
 }
 
 attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
@@ -95,7 +97,7 @@ attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
     const attn_cross_entropy_config config = {.candidates = e->candidates, .label_smoothing = 0.1};
     attn_params *p = e->params;
     attn_tensor *x = attn_embedding(t, attn_param(t, p, TABLE), e->ids, ATTN_SHAPE(e->batch, e->time));
-    x = attn_visible_rows(t, attn_add(t, x, attn_param(t, p, POSITION)), ATTN_SIDE_KEYS, e->time, &mask);
+    x = attn_visible_rows(t, attn_add(t, x, attn_param(t, p, POSITION)), ATTN_SIDE_KEYS, 0, e->time, &mask);
     attn_tensor *o = attend(e, t, attn_layer_norm(t, x, attn_param(t, p, GAMMA), attn_param(t, p, BETA), 1e-5), &mask);
     o = attn_sub(t, attn_gelu(t, o, ATTN_GELU_TANH), attn_mul(t, attn_sigmoid(t, o), attn_relu(t, o)));
     attn_tensor *flat = attn_reshape(t, o, ATTN_SHAPE(e->batch * e->time, e->width));
@@ -103,6 +105,6 @@ attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
     attn_tensor *word = attn_gather_rows(t, o, e->index);
     attn_tensor *both = attn_concat(t, (attn_tensor *const[]){word, attn_gather_rows(t, x, e->index)}, 2);
     attn_tensor *loss = attn_cross_entropy(t, attn_matmul(t, both, attn_param(t, p, W_C), ATTN_NN), e->targets, &config);
-    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, x), 1e-3), attn_mean(t, attn_mul(t, gram, gram)));
+    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, attn_append(t, o, x)), 1e-3), attn_mean(t, attn_mul(t, gram, gram)));
     return attn_add(t, loss, extra);
 }

@@ -1,0 +1,268 @@
+/* What is hidden changes no bit; sentences side by side are what they are apart; a cache is what the whole sentence is; asking for weights
+ * changes nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/attend.h"
+#include "support/attention.h"
+#include "support/params.h"
+
+static const attn_score scores[] = {ATTN_SCORE_SCALED_DOT, ATTN_SCORE_DOT, ATTN_SCORE_ADDITIVE};
+
+enum { B = 2, TQ = 5, TK = 7, PAST = 3 }; /* TK counts the past */
+
+static const int32_t key_lengths[] = {4, 6}, no_keys[] = {5, 0}, query_lengths[] = {2, 4}, row_lengths[] = {0, 2, 7, 1, 3, 5, 0, 0, 6, 2},
+                     row_begins[] = {0, 1, 5, 1, 2, 3, 2, 7, 5, 0}, places[] = {3, -2};
+static const uint8_t allow_keys[] = {1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0};
+static const uint8_t allow_pairs[] = {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0,
+                                      0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0,
+                                      0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0};
+static const attn_mask masks[] = {
+    {.key_lengths = key_lengths},
+    {.key_lengths = no_keys},
+    {.query_lengths = query_lengths},
+    {.row_lengths = row_lengths},
+    {.row_begins = row_begins, .row_lengths = row_lengths},
+    {.allow = allow_pairs},
+    {.allow = allow_keys, .allow_form = ATTN_ALLOW_KEYS},
+    {.causal = ATTN_CAUSAL_TOP_LEFT},
+    {.causal = ATTN_CAUSAL_BOTTOM_RIGHT},
+    {.causal = ATTN_CAUSAL_POSITION, .positions = places},
+    {.window = true, .left = 1, .right = 0},
+    {.window = true, .left = 1, .right = 1, .positions = places},
+    {.window = true, .left = 2, .right = -1, .causal = ATTN_CAUSAL_TOP_LEFT},
+    {.key_lengths = key_lengths, .query_lengths = query_lengths, .allow = allow_pairs, .causal = ATTN_CAUSAL_BOTTOM_RIGHT},
+};
+enum { MASKS = sizeof masks / sizeof masks[0] };
+static const double fillings[] = {0, NAN, INFINITY, -INFINITY, 1e30};
+
+/* Numbers of any count, compared by their bits. */
+typedef struct numbers {
+    int64_t count;
+    double values[8192];
+} numbers;
+
+static void take(numbers *n, const attn_tensor *x, bool gradient)
+{
+    for (int64_t i = 0; i < attn_tensor_count(x); i++) {
+        assert_true(n->count < (int64_t)(sizeof n->values / sizeof n->values[0]));
+        n->values[n->count++] = gradient ? attn_tensor_get_grad(x, i) : attn_tensor_get(x, i);
+    }
+}
+
+static void assert_same_numbers(const numbers *a, const numbers *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->values, b->values, (size_t)a->count * sizeof a->values[0]);
+}
+
+/* ---- padding ---- */
+
+static void fill_row(double *x, int64_t row, int64_t width, double filling)
+{
+    for (int64_t c = 0; x != NULL && c < width; c++) {
+        x[row * width + c] = filling;
+    }
+}
+
+/* Everything that takes no part: rows of queries, keys, values and the past, the cotangent of silent queries, the bias of hidden pairs. */
+static void fill_hidden(attend_problem *p, double filling)
+{
+    int64_t h = p->config.score.heads, g = p->config.score.kv_heads, keys = attend_keys(p);
+    for (int64_t b = 0; b < p->batch; b++) {
+        for (int64_t i = 0; i < p->queries; i++) {
+            if (!attend_query_used(p, b, i)) {
+                fill_row(p->in[IN_QUERY], b * p->queries + i, h * p->width, filling);
+                fill_row(p->cotangent, b * p->queries + i, h * p->value_width, filling);
+            }
+            for (int64_t j = 0; j < h * keys && p->in[IN_BIAS] != NULL; j++) {
+                double *x = p->in[IN_BIAS] + ((b * h + j / keys) * p->queries + i) * keys + j % keys;
+                *x = attend_sees(p, b, i, j % keys) ? *x : filling;
+            }
+        }
+        for (int64_t j = 0; j < keys; j++) {
+            bool past = j < p->past;
+            int64_t row = past ? b * p->past + j : b * p->keys + j - p->past;
+            if (!attend_key_used(p, b, j)) {
+                fill_row(p->in[past ? IN_PAST_KEY : IN_KEY], row, g * p->width, filling);
+                fill_row(p->in[past ? IN_PAST_VALUE : IN_VALUE], row, g * p->value_width, filling);
+            }
+        }
+    }
+}
+
+static numbers run_functional(attend_problem *p, attn_dtype dtype)
+{
+    numbers n = {.count = 0};
+    attn_tape *t = attn_tape_new(NULL);
+    attn_attend_output out = attend_run(p, t, dtype, true);
+    take(&n, out.output, false);
+    take(&n, out.weights, false);
+    take(&n, out.scores, false);
+    for (int k = 0; k < INPUTS; k++) {
+        if (p->in[k] != NULL) {
+            take(&n, p->variable[k], true);
+        }
+    }
+    for (int64_t i = 0; i < n.count; i++) {
+        assert_true(isfinite(n.values[i]));
+    }
+    attn_tape_free(t);
+    return n;
+}
+
+/* Every mask and score, alone and with all that can be added, behind a past: also what the loops say. */
+static void hidden_rows_change_no_bit(void **state)
+{
+    (void)state;
+    for (int n = 0; n < MASKS * 3 * 4; n++) {
+        bool all = n / (MASKS * 3) % 2 == 1;
+        attn_dtype dtype = n / (MASKS * 6) == 0 ? ATTN_F32 : ATTN_F64;
+        attend_problem p = {.batch = B, .queries = TQ, .keys = all ? TK - PAST : TK, .past = all ? PAST : 0, .width = 3, .value_width = 5};
+        p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 4, .kv_heads = all ? 2 : 4};
+        p.config.mask = masks[n / 3 % MASKS];
+        p.config.soft_cap = all ? 0.8 : 0;
+        p.bias = all ? ATTN_SHAPE(B, 4, TQ, TK) : ATTN_SCALAR;
+        p.clip = all ? 2 : 0;
+        p.seed = (uint64_t)n;
+        attend_open(&p);
+        numbers clean = run_functional(&p, dtype);
+        attn_tape *t = attn_tape_new(NULL);
+        attend_reference r = attend_by_loops(&p);
+        attn_attend_output out = attend_run(&p, t, dtype, true);
+        assert_true(attend_difference(&p, &out, &r, true) < 40 * epsilon_of(dtype));
+        attend_reference_free(&r);
+        attn_tape_free(t);
+        for (size_t f = 0; f < sizeof fillings / sizeof fillings[0]; f++) {
+            fill_hidden(&p, fillings[f]);
+            numbers filled = run_functional(&p, dtype);
+            assert_same_numbers(&clean, &filled);
+        }
+        attend_close(&p);
+    }
+}
+
+/* ---- the layer ---- */
+
+enum { WIDTH = 8, PAST_WIDTH = 4 }; /* of inputs, and of two key/value heads of width 2 */
+
+/* A layer with grouped heads, biases, positions and a cap, behind a past of projected rows. */
+static attention_problem layer_problem(int score, const attn_mask *mask)
+{
+    attention_problem p = {.batch = B, .queries = TQ, .keys = TK - PAST, .mask = *mask};
+    p.config = (attn_attention_config){
+        .score = scores[score], .heads = 4, .kv_heads = 2, .query_dim = WIDTH, .bias = true, .relative_clip = 2, .soft_cap = 0.8};
+    return p;
+}
+
+static numbers run_layer(attention_problem *p, const double *past, attn_dtype dtype)
+{
+    numbers n = {.count = 0};
+    attn_tape *t = attn_tape_new(NULL);
+    attn_params_zero_grad(p->params);
+    attn_tensor *x[] = {
+        variable_of(t, dtype, ATTN_SHAPE(B, TQ, WIDTH), p->query),        variable_of(t, dtype, ATTN_SHAPE(B, TK - PAST, WIDTH), p->key),
+        variable_of(t, dtype, ATTN_SHAPE(B, TK - PAST, WIDTH), p->value), variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
+        variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
+    };
+    attn_attention_output out = attn_attention_apply(
+        t, p->layer,
+        (attn_attention_input){.query = x[0], .key = x[1], .value = x[2], .mask = p->mask, .past_key = x[3], .past_value = x[4]});
+    assert_tape_ok(t);
+    double *cotangent = random_values(B * TQ * WIDTH, 3, -1, 1);
+    assert_int_equal(backward_from(t, out.output, cotangent), ATTN_OK);
+    free(cotangent);
+    take(&n, out.output, false);
+    take(&n, out.weights, false);
+    take(&n, out.scores, false);
+    for (int k = 0; k < 5; k++) {
+        take(&n, x[k], true);
+    }
+    for (int id = 0; id < attn_params_count(p->params); id++) {
+        for (int64_t i = 0; i < attn_shape_count(attn_params_shape(p->params, id)); i++) {
+            n.values[n.count++] = grad(p->params, id, i);
+        }
+    }
+    for (int64_t i = 0; i < n.count; i++) {
+        assert_true(isfinite(n.values[i]));
+    }
+    attn_tape_free(t);
+    return n;
+}
+
+static void hidden_rows_change_no_bit_of_a_layer(void **state)
+{
+    (void)state;
+    for (int n = 0; n < MASKS * 3 * 2; n++) {
+        attn_dtype dtype = n / (MASKS * 3) == 0 ? ATTN_F32 : ATTN_F64;
+        attention_problem p = layer_problem(n % 3, &masks[n / 3 % MASKS]);
+        attend_problem shape = {.batch = B, .queries = TQ, .keys = TK - PAST, .past = PAST, .width = PAST_WIDTH, .value_width = 0};
+        shape.config.score = (attn_score_config){.heads = WIDTH / PAST_WIDTH, .kv_heads = 1};
+        shape.config.mask = p.mask; /* who sees whom; the rows are filled by hand below */
+        attention_open(&p, dtype);
+        double *past = random_values(B * PAST * PAST_WIDTH, 4, -1, 1);
+        numbers clean = run_layer(&p, past, dtype);
+        for (size_t f = 0; f < sizeof fillings / sizeof fillings[0]; f++) {
+            for (int64_t b = 0; b < B; b++) {
+                for (int64_t i = 0; i < TQ; i++) {
+                    fill_row(attend_query_used(&shape, b, i) ? NULL : p.query, b * TQ + i, WIDTH, fillings[f]);
+                }
+                for (int64_t j = 0; j < TK; j++) {
+                    bool used = attend_key_used(&shape, b, j);
+                    fill_row(used || j >= PAST ? NULL : past, b * PAST + j, PAST_WIDTH, fillings[f]);
+                    fill_row(used || j < PAST ? NULL : p.key, b * (TK - PAST) + j - PAST, WIDTH, fillings[f]);
+                    fill_row(used || j < PAST ? NULL : p.value, b * (TK - PAST) + j - PAST, WIDTH, fillings[f]);
+                }
+            }
+            numbers filled = run_layer(&p, past, dtype);
+            assert_same_numbers(&clean, &filled);
+        }
+        free(past);
+        attention_close(&p);
+    }
+}
+
+/* ---- asking ---- */
+
+/* The output has the same bits whether or not weights and scores are used, the tape records, and however many threads there are; weights
+ * are per head in training and outside it. Field reports B45, B46. */
+static void asking_changes_no_bit(void **state)
+{
+    (void)state;
+    for (int n = 0; n < MASKS * 3; n++) {
+        attend_problem p = {.batch = B, .queries = TQ, .keys = TK, .width = 3, .value_width = 5, .clip = 1, .seed = (uint64_t)n};
+        p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 4, .kv_heads = 2};
+        p.config.mask = masks[n / 3];
+        attend_open(&p);
+        numbers quiet = run_functional(&p, ATTN_F32);
+        for (int way = 0; way < 4; way++) { /* bit 0: record, bit 1: train (without dropout) on four threads */
+            attn_tape *t = attn_tape_new(NULL);
+            attn_tape_set_recording(t, way & 1);
+            attn_tape_set_training(t, way & 2);
+            attn_tape_set_threads(t, way & 2 ? 4 : 1);
+            attn_attend_output out = attend_run(&p, t, ATTN_F32, false);
+            attn_tensor *used =
+                attn_add(t, attn_sum(t, attn_mul(t, out.weights, out.scores)), attn_sum(t, attn_mul(t, out.capped, out.scaled)));
+            assert_true((way & 1) == 0 || attn_backward(t, used) == ATTN_OK);
+            assert_true(attn_shape_equal(attn_tensor_shape(out.weights), ATTN_SHAPE(B, 4, TQ, TK)));
+            numbers asked = {.count = 0};
+            take(&asked, out.output, false);
+            take(&asked, out.weights, false);
+            take(&asked, out.scores, false);
+            assert_memory_equal(asked.values, quiet.values, (size_t)asked.count * sizeof asked.values[0]);
+            attn_tape_free(t);
+        }
+        attend_close(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hidden_rows_change_no_bit),
+        cmocka_unit_test(hidden_rows_change_no_bit_of_a_layer),
+        cmocka_unit_test(asking_changes_no_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
