@@ -204,6 +204,9 @@ static void forward(attn__node *n)
 static void backward(attn__node *n)
 {
     const scores *s = n->attributes;
+    if (s->width == 0) { /* no gradients, and no memory for them */
+        return;
+    }
     over_tiles(n, s->d.batch * s->config.kv_heads, tile_backward);
     for (int64_t i = 0; s->config.score == ATTN_SCORE_ADDITIVE && n->in[2]->needs_grad && i < s->d.batch * s->d.heads; i++) {
         ATTN__K(n)->axpy(s->width, 1, attn__at(n, n->saved, i * s->width), attn__at(n, n->in[2]->grad, i % s->d.heads * s->width));
