@@ -148,8 +148,8 @@ static void dot_products_need_one_width(void **state)
 {
     (void)state;
     bench b = new_bench((attn_attention_config){.query_dim = 8});
-    attn_tensor *s =
-        attn_attention_scores(b.t, zeros(&b, ATTN_SHAPE(1, 2, 24)), zeros(&b, ATTN_SHAPE(1, 3, 10)), NULL, (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, NULL);
+    attn_tensor *s = attn_attention_scores(b.t, zeros(&b, ATTN_SHAPE(1, 2, 24)), zeros(&b, ATTN_SHAPE(1, 3, 10)), NULL,
+                                           (attn_score_config){.score = ATTN_SCORE_DOT, .heads = 1}, NULL);
     assert_null(s);
     assert_int_equal(attn_tape_status(b.t), ATTN_ESHAPE);
     assert_contains(attn_tape_message(b.t), "(1,2,24)");
