@@ -125,14 +125,16 @@ static attn_tensor *shared_matmul_of(attn_tape *t, attn_tensor *in[])
 static attn_tensor *dots_of(attn_tape *t, attn_tensor *in[])
 {
     in[0] = big(t, ATTN_SHAPE(2, 70, 32), 1);
-    return attn_attention_scores(t, in[0], in[1] = big(t, ATTN_SHAPE(2, 71, 32), 2), NULL, (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = 2}, NULL);
+    return attn_attention_scores(t, in[0], in[1] = big(t, ATTN_SHAPE(2, 71, 32), 2), NULL,
+                                 (attn_score_config){.score = ATTN_SCORE_SCALED_DOT, .heads = 2}, NULL);
 }
 
 static attn_tensor *additive_of(attn_tape *t, attn_tensor *in[])
 {
     in[0] = big(t, ATTN_SHAPE(2, 70, 8), 1);
     in[1] = big(t, ATTN_SHAPE(2, 71, 8), 2);
-    return attn_attention_scores(t, in[0], in[1], in[2] = big(t, ATTN_SHAPE(2, 4), 3), (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 2}, NULL);
+    return attn_attention_scores(t, in[0], in[1], in[2] = big(t, ATTN_SHAPE(2, 4), 3),
+                                 (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = 2}, NULL);
 }
 
 static attn_tensor *mix_of(attn_tape *t, attn_tensor *in[])
