@@ -155,7 +155,7 @@ shaped '{attention:[[real]],probabilities:{animal:real,club:real},schema:attn.pr
 ends 0 gradcheck mul matmul --json
 shaped '{checked:integer,failed:integer,max_rel_error:real,ops:[{cases:integer,elements:integer,max_rel_error:real,ok:boolean,op:string,verdict:string,worst:{analytic:real,index:[integer],numeric:real,tensor:string}}],schema:attn.gradcheck/1}'
 ends 0 train train.tsv -o b.safetensors --epochs 1 --dim 4 --json --quiet
-shaped '{dev:null,epochs:integer,examples:integer,model:string,parameters:integer,schema:attn.train/1,seconds:real,seed:integer,train_loss:real}'
+shaped '{dev:{macro_f1:null,micro_f1:null},epochs:integer,examples:integer,model:string,parameters:integer,schema:attn.train/1,seconds:real,seed:integer,train_loss:real}'
 ends 0 train train.tsv -o b.safetensors --epochs 2 --dim 4 --json --quiet --dev test.tsv --log l.jsonl --seed 9223372036854775807
 shaped '{dev:{macro_f1:real,micro_f1:real},epochs:integer,examples:integer,model:string,parameters:integer,schema:attn.train/1,seconds:real,seed:integer,train_loss:real}'
 prints '"seed":9223372036854775807,'

@@ -55,7 +55,7 @@ interrupt() {
 ends 0 train train.tsv -o parts.safetensors --resume
 says 'attn: parts.safetensors: its training was finished before, nothing has changed'
 ends 0 train train.tsv -o parts.safetensors --resume --json --quiet
-shaped '{dev:null,epochs:integer,examples:integer,model:string,parameters:integer,schema:attn.train/1,seconds:real,seed:integer,train_loss:null}'
+shaped '{dev:{macro_f1:null,micro_f1:null},epochs:integer,examples:integer,model:string,parameters:integer,schema:attn.train/1,seconds:real,seed:integer,train_loss:null}'
 same whole.safetensors parts.safetensors
 for option in '--epochs 4001' '--dim 33' '--seed 8' '--seeds 1' '--score dot' '--position none' '--vectors none' --freeze-vectors '--dropout 0.1' \
     '--patience 3 --dev test.tsv' '--learning-rate 0.1' '--batch 9' '--window 9' '--heads 4' '--hidden 9' '--weight-decay 0' '--clip 1' \

@@ -78,8 +78,8 @@ static void print_summary(const run *r, int64_t examples)
              epochs, r->last.loss, (long long)attn_word_sense_parameters(r->m), (unsigned long long)a->config.seed, seconds);
         return;
     }
-    json_t *dev =
-        r->last.has_dev ? json_pack("{s:f, s:f}", "micro_f1", r->last.dev_micro_f1, "macro_f1", r->last.dev_macro_f1) : json_null();
+    json_t *dev = r->last.has_dev ? json_pack("{s:f, s:f}", "micro_f1", r->last.dev_micro_f1, "macro_f1", r->last.dev_macro_f1)
+                                  : json_pack("{s:n, s:n}", "micro_f1", "macro_f1");
     print_json(json_pack("{s:s, s:s, s:I, s:i, s:f, s:I, s:I, s:o, s:o, s:o*}", "schema", "attn.train/1", "model", a->output, "seed",
                          (json_int_t)a->config.seed, "epochs", epochs, "seconds", seconds, "examples", (json_int_t)examples, "parameters",
                          (json_int_t)attn_word_sense_parameters(r->m), "train_loss", trained ? json_real(r->last.loss) : json_null(), "dev",
