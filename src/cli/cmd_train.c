@@ -137,7 +137,8 @@ static bool hold_out(const train_arguments *a, attn_corpus **data, attn_corpus *
 static bool open_log(run *r)
 {
     if (r->a->log != NULL) {
-        r->log = fopen(r->a->log, r->a->resume ? "a" : "w");
+        bool standard = strcmp(r->a->log, "-") == 0;
+        r->log = standard ? stdout : fopen(r->a->log, r->a->resume ? "a" : "w");
         return r->log != NULL || fail("%s: cannot write: %s", r->a->log, strerror(errno)) == DONE;
     }
     return true;
@@ -206,7 +207,7 @@ int cmd_train(int argc, char **argv)
         pictures_open(&r.pictures, &a, data, &r.line) && open_model(&r, data) && open_log(&r)) {
         code = train(&r, data, dev);
     }
-    if (r.log != NULL && (ferror(r.log) != 0) + (fclose(r.log) != 0) > 0) {
+    if (r.log != NULL && r.log != stdout && (ferror(r.log) != 0) + (fclose(r.log) != 0) > 0) {
         code = fail("%s: cannot write", a.log);
     }
     pictures_close(&r.pictures);

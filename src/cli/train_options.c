@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
     {"dev", KEY_DEV, "DATA", 0, "Sentences to measure the model on after every epoch (of a folder: its split dev)", 4},
     {"dev-fraction", KEY_DEV_FRACTION, "X", 0, "The same, with a share of every sense held out from DATA (default 0)", 4},
     {"patience", KEY_PATIENCE, "N", 0, "Stop after N epochs without a better dev score and keep the best (default 0: never)", 4},
-    {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE (JSON Lines)", 5},
+    {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE, - for standard output (JSON Lines)", 5},
     {"heatmaps", KEY_HEATMAPS, "DIR", 0, "Draw a sentence's attention after every epoch: DIR/epoch-001.png ...", 5},
     {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, words between spaces (default: the first of DATA)", 5},
     {"json", 'j', NULL, 0, "Print one JSON object at the end, schema attn.train/1", 5},

@@ -79,7 +79,7 @@ attn_status attn__read_file(const char *path, const attn_allocator *allocator, c
         return attn__io_fail(error, path, "open", errno);
     }
     attn_status status = read_all(fd, is_stdio(path) ? "standard input" : path, allocator, bytes, size, error);
-    if (fd != STDIN_FILENO) {
+    if (!is_stdio(path)) {
         close(fd);
     }
     if (status != ATTN_OK) {
@@ -285,7 +285,7 @@ static int write_through(const char *path, const char *bytes, size_t size)
 {
     int fd = is_stdio(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
     int why = fd >= 0 && write_all(fd, bytes, size) ? 0 : errno;
-    if (fd >= 0 && fd != STDOUT_FILENO && close(fd) != 0 && why == 0) {
+    if (fd >= 0 && !is_stdio(path) && close(fd) != 0 && why == 0) {
         why = errno;
     }
     return why;

@@ -18,6 +18,7 @@ attn_status attn__read_file(const char *path, const attn_allocator *allocator, c
 
 typedef struct attn__stream {
     const char *path; /* as messages name it */
+    bool standard;    /* standard input, which is not ours to close */
     int fd;
     char *buffer;
     size_t room;

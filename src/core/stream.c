@@ -11,7 +11,7 @@ attn_status attn__stream_open(attn__stream *s, const char *path, char *buffer, s
 {
     bool input = strcmp(path, "-") == 0;
     struct stat info;
-    *s = (attn__stream){.path = input ? "standard input" : path, .fd = -1, .buffer = buffer, .room = room};
+    *s = (attn__stream){.path = input ? "standard input" : path, .fd = -1, .standard = input, .buffer = buffer, .room = room};
     s->fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0) {
         return attn__io_fail(error, path, "open", errno);
@@ -22,7 +22,7 @@ attn_status attn__stream_open(attn__stream *s, const char *path, char *buffer, s
 
 void attn__stream_close(attn__stream *s)
 {
-    if (s->fd >= 0 && s->fd != STDIN_FILENO) {
+    if (s->fd >= 0 && !s->standard) {
         close(s->fd);
     }
     s->fd = -1;
