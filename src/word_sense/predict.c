@@ -232,17 +232,6 @@ attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *token
     return status == ATTN_OK ? fill(m, &e, length, p, w, prediction, error) : status;
 }
 
-/* Key j is visible to query i when it lies in i's window. */
-static void window_mask(const attn_word_sense *m, int length, uint8_t *allow)
-{
-    for (int i = 0; i < length; i++) {
-        for (int j = 0; j < length; j++) {
-            int distance = i < j ? j - i : i - j;
-            allow[(int64_t)i * length + j] = distance <= m->config.window;
-        }
-    }
-}
-
 attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tokens, int length, double *weights, attn_error *error)
 {
     if (length < 1) {
@@ -250,13 +239,12 @@ attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tok
     }
     attn__mark mark = attn__arena_mark(&m->scratch);
     int32_t *ids = attn__arena_array(&m->scratch, length, sizeof *ids);
-    uint8_t *allow = attn__arena_array(&m->scratch, (int64_t)length * length, 1);
-    attn_status status = ids != NULL && allow != NULL ? ATTN_OK : no_memory(error);
+    const attn_mask window = {.window = true, .left = m->config.window, .right = m->config.window};
+    attn_status status = ids != NULL ? ATTN_OK : no_memory(error);
     for (int i = 0; i < length && status == ATTN_OK; i++) {
         ids[i] = attn__token_row(m, tokens[i]);
     }
     if (status == ATTN_OK) {
-        window_mask(m, length, allow);
         memset(weights, 0, (size_t)m->config.heads * (size_t)length * (size_t)length * sizeof *weights);
     }
     attn_tape_set_recording(m->tape, false);
@@ -265,7 +253,7 @@ attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tok
         attn_tape *t = m->tape;
         attn_tape_reset(t);
         attn_tensor *x = attn_embedding(t, attn_param(t, m->member[k].params, m->member[k].embedding), ids, ATTN_SHAPE(1, length));
-        attn_attention_output a = attn_attention_apply(t, m->member[k].layer, (attn_attention_input){.query = x, .mask = {.allow = allow}});
+        attn_attention_output a = attn_attention_apply(t, m->member[k].layer, (attn_attention_input){.query = x, .mask = window});
         if (a.weights == NULL) {
             status = attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
         }
