@@ -34,8 +34,25 @@ void close_output(void);
 
 /* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
 
-/* Keys of long options without a letter start here. */
-enum { KEY_FIRST = 1000 };
+/* Keys of long options without a letter: those that several subcommands have, then each one's own from KEY_FIRST on. */
+enum { KEY_THREADS = 900, KEY_SPLIT, KEY_FIRST = 1000 };
+
+#define OPTION_THREADS(group)                                                                                                    \
+    {                                                                                                                            \
+        "threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", group \
+    }
+
+/* Where the options that several subcommands have leave their values; NULL for those that a subcommand has not. */
+typedef struct common_options {
+    bool *json, *quiet;
+    int *threads;
+    const char **split;
+} common_options;
+
+/* The parser of these: ARGP_ERR_UNKNOWN for any other key. */
+error_t parse_common(int key, char *text, struct argp_state *state, common_options to);
+/* At ARGP_KEY_ARG: this positional argument and all after it, *n of them. */
+char **rest_of_arguments(struct argp_state *state, int *n);
 
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state);
 double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state);

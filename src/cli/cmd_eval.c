@@ -14,14 +14,14 @@ typedef struct arguments {
     bool json, quiet;
 } arguments;
 
-enum { KEY_SPLIT = KEY_FIRST, KEY_PREDICTIONS, KEY_ACCURACY, KEY_THREADS };
+enum { KEY_PREDICTIONS = KEY_FIRST, KEY_ACCURACY };
 
 static const struct argp_option options[] = {
     {"split", KEY_SPLIT, "NAME", 0, "Which split of a data folder to use (default test)", 0},
     {"predictions", KEY_PREDICTIONS, "FILE", 0,
      "Write a TSV line a sentence: gold, predicted, probability, index, the five most attended words with their weights, the sentence", 0},
     {"min-accuracy", KEY_ACCURACY, "X", 0, "Exit with status 1 if the accuracy is below X (0 to 1)", 0},
-    {"threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", 0},
+    OPTION_THREADS(0),
     {"json", 'j', NULL, 0, "Print one JSON object, schema attn.eval/1", 0},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},
     {0},
@@ -31,32 +31,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     arguments *a = state->input;
     switch (key) {
-    case KEY_SPLIT:
-        a->split = text;
-        return 0;
     case KEY_PREDICTIONS:
         a->predictions = text;
         return 0;
     case KEY_ACCURACY:
         a->min_accuracy = parse_real("min-accuracy", text, 0, 1, state);
         return 0;
-    case KEY_THREADS:
-        a->threads = parse_int("threads", text, 1, 1024, state);
-        return 0;
-    case 'j':
-        a->json = true;
-        return 0;
-    case 'q':
-        a->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (a->model == NULL) {
             a->model = text;
             return 0;
         }
-        a->data = &state->argv[state->next - 1];
-        a->n = state->argc - state->next + 1;
-        state->next = state->argc;
+        a->data = rest_of_arguments(state, &a->n);
         return 0;
     case ARGP_KEY_END:
         if (a->model == NULL || a->n == 0) {
@@ -67,7 +53,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .split = &a->split});
     }
 }
 

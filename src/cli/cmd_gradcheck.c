@@ -17,7 +17,7 @@ typedef struct arguments {
     bool json, quiet;
 } arguments;
 
-enum { KEY_MODEL = KEY_FIRST, KEY_DATA, KEY_TOLERANCE, KEY_SEED, KEY_SPLIT };
+enum { KEY_MODEL = KEY_FIRST, KEY_DATA, KEY_TOLERANCE, KEY_SEED };
 
 static const struct argp_option options[] = {
     {"model", KEY_MODEL, "MODEL", 0,
@@ -43,25 +43,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_DATA:
         a->data = text;
         return 0;
-    case KEY_SPLIT:
-        a->split = text;
-        return 0;
     case KEY_TOLERANCE:
         a->tolerance = parse_real("tolerance", text, 1e-15, 1, state);
         return 0;
     case KEY_SEED:
         a->seed = parse_seed("seed", text, state);
         return 0;
-    case 'j':
-        a->json = true;
-        return 0;
-    case 'q':
-        a->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
-        a->ops = &state->argv[state->next - 1];
-        a->n = state->argc - state->next + 1;
-        state->next = state->argc;
+        a->ops = rest_of_arguments(state, &a->n);
         return 0;
     case ARGP_KEY_END:
         if ((a->model != NULL) != (a->data != NULL)) {
@@ -72,7 +61,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .split = &a->split});
     }
 }
 

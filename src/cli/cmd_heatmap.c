@@ -28,8 +28,7 @@ enum {
     KEY_SCALE,
     KEY_TITLE,
     KEY_CELL,
-    KEY_WEIGHTS,
-    KEY_THREADS
+    KEY_WEIGHTS
 };
 
 static const struct argp_option options[] = {
@@ -39,7 +38,7 @@ static const struct argp_option options[] = {
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
     {"head", KEY_HEAD, "N|mean|all", 0, "One head, counted from 0; their mean (default); or a panel each", 2},
     {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
-    {"threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", 2},
+    OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list prints the names", 3},
     {"vmin", KEY_VMIN, "X", 0, "Value of the first colour (default 0)", 3},
     {"vmax", KEY_VMAX, "X", 0, "Value of the last colour (default 1)", 3},
@@ -168,7 +167,7 @@ static error_t parse_look(int key, char *text, arguments *a, struct argp_state *
         a->look.title = text;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads});
     }
 }
 
@@ -197,20 +196,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         check_extension("--save-weights", text, ".npy", "weights as NumPy does", state);
         a->weights = text;
         return 0;
-    case KEY_THREADS:
-        a->request.threads = parse_int("threads", text, 1, 1024, state);
-        return 0;
-    case 'q':
-        a->request.quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (a->request.model == NULL) {
             a->request.model = text;
             return 0;
         }
-        a->request.sentences = &state->argv[state->next - 1];
-        a->request.n = state->argc - state->next + 1;
-        state->next = state->argc;
+        a->request.sentences = rest_of_arguments(state, &a->request.n);
         return 0;
     case ARGP_KEY_END:
         check_arguments(a, state);

@@ -11,7 +11,7 @@ typedef struct arguments {
     int threads;
 } arguments;
 
-enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_THREADS };
+enum { KEY_TARGET = KEY_FIRST, KEY_INDEX };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
@@ -23,23 +23,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_INDEX:
         a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
         return 0;
-    case KEY_THREADS:
-        a->threads = parse_int("threads", text, 1, 1024, state);
-        return 0;
-    case 'j':
-        a->json = true;
-        return 0;
-    case 'q':
-        a->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (a->model == NULL) {
             a->model = text;
             return 0;
         }
-        a->sentences = &state->argv[state->next - 1];
-        a->n = state->argc - state->next + 1;
-        state->next = state->argc;
+        a->sentences = rest_of_arguments(state, &a->n);
         return 0;
     case ARGP_KEY_END:
         if (a->model == NULL) {
@@ -50,14 +39,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads});
     }
 }
 
 static const struct argp_option options[] = {
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is asked for (default: the first that the model knows)", 0},
     {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0 (default: as --target)", 0},
-    {"threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", 0},
+    OPTION_THREADS(0),
     {"json", 'j', NULL, 0, "Print one JSON object a sentence, schema attn.predict/1", 0},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},
     {0},

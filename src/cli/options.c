@@ -60,3 +60,27 @@ void parse(const struct argp *argp, int argc, char **argv, void *input)
         exit(FAILED);
     }
 }
+
+error_t parse_common(int key, char *text, struct argp_state *state, common_options to)
+{
+    if (key == 'j' && to.json != NULL) {
+        *to.json = true;
+    } else if (key == 'q' && to.quiet != NULL) {
+        *to.quiet = true;
+    } else if (key == KEY_THREADS && to.threads != NULL) {
+        *to.threads = parse_int("threads", text, 1, 1024, state);
+    } else if (key == KEY_SPLIT && to.split != NULL) {
+        *to.split = text;
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+char **rest_of_arguments(struct argp_state *state, int *n)
+{
+    char **first = &state->argv[state->next - 1];
+    *n = state->argc - state->next + 1;
+    state->next = state->argc;
+    return first;
+}

@@ -25,12 +25,10 @@ enum {
     KEY_DEV_FRACTION,
     KEY_PATIENCE,
     KEY_SEED,
-    KEY_THREADS,
     KEY_RESUME,
     KEY_LOG,
     KEY_HEATMAPS,
     KEY_SENTENCE,
-    KEY_SPLIT,
 };
 
 static const struct argp_option options[] = {
@@ -38,7 +36,7 @@ static const struct argp_option options[] = {
     {"resume", KEY_RESUME, NULL, 0, "Continue the model in FILE exactly where it stopped", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default 0); the same seed gives the same bytes", 1},
     {"seeds", KEY_SEEDS, "N", 0, "Train N models of different seeds into one file; their probabilities are averaged (default 1)", 1},
-    {"threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", 1},
+    OPTION_THREADS(1),
     {"split", KEY_SPLIT, "NAME", 0, "Which split of a data folder to train on (default train)", 1},
     {"score", KEY_SCORE, "NAME", 0, "dot, scaled-dot (default) or additive", 2},
     {"heads", KEY_HEADS, "N", 0, "Attention heads (default 4)", 2},
@@ -80,7 +78,8 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
 {
     static const char *const scores[] = {"scaled-dot", "dot", "additive", NULL}, *const positions[] = {"relative", "none", NULL};
     static const char *const formats[] = {"auto", "word2vec", "glove", "binary", NULL};
-    attn_word_sense_config *c = &((train_arguments *)state->input)->config;
+    train_arguments *a = state->input;
+    attn_word_sense_config *c = &a->config;
     switch (key) {
     case KEY_SCORE:
         c->score = (attn_score)parse_choice("score", text, scores, state);
@@ -110,7 +109,8 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
         c->freeze_vectors = true;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &c->threads, .split = &a->split});
     }
 }
 
@@ -123,9 +123,6 @@ static error_t parse_training_option(int key, char *text, struct argp_state *sta
         return 0;
     case KEY_SEEDS:
         c->seeds = parse_int("seeds", text, 1, 100, state);
-        return 0;
-    case KEY_THREADS:
-        c->threads = parse_int("threads", text, 1, 1024, state);
         return 0;
     case KEY_EPOCHS:
         c->epochs = parse_int("epochs", text, 1, 1000000, state);
@@ -232,19 +229,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_SENTENCE:
         a->heatmap_sentence = text;
         return 0;
-    case KEY_SPLIT:
-        a->split = text;
-        return 0;
-    case 'j':
-        a->json = true;
-        return 0;
-    case 'q':
-        a->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
-        a->data = &state->argv[state->next - 1];
-        a->n = state->argc - state->next + 1;
-        state->next = state->argc;
+        a->data = rest_of_arguments(state, &a->n);
         return 0;
     case ARGP_KEY_END:
         check_arguments(a, state);
