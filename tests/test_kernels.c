@@ -201,7 +201,8 @@ static void every_kernel_is_in_the_list(void **state)
 #undef ATTN__KERNEL
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        bool found = strcmp(names[i], "gemm") == 0 || strcmp(names[i], "first_nonfinite") == 0; /* have tests of their own */
+        bool found = strcmp(names[i], "gemm") == 0 || strcmp(names[i], "first_nonfinite") == 0 || /* have tests of their own */
+                     strcmp(names[i], "fma_rounds") == 0;
         for (size_t k = 0; k < KERNELS; k++) {
             size_t length = strcspn(kernels[k].name, " ");
             found = found || (strlen(names[i]) == length && strncmp(names[i], kernels[k].name, length) == 0);
@@ -323,6 +324,29 @@ static void the_first_nonfinite_is_found(void **state)
     }
 }
 
+/* Twelve chains s = s / 2 + 1 from 0, -1, ... -11: after n rounds 2 - (2 - s) / 2^n each. What they count is in proportion to the lanes. */
+static void multiply_adds_are_done_and_counted(void **state)
+{
+    (void)state;
+    const attn__kernel_set *sets[3];
+    int n_sets = sets_here(sets);
+    for (int s = 0; s < n_sets; s++) {
+        double per_round[2] = {0, 0}, sum;
+        for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+            const attn__kernel_table *K = dtype == ATTN_F32 ? &sets[s]->f32 : &sets[s]->f64;
+            for (int64_t n = 0; n <= 20; n++) {
+                double operations = K->fma_rounds(n, &sum), expected = 24 - 90 / (double)(INT64_C(1) << n);
+                assert_true(close_enough(sum, expected, 12 * epsilon_of(dtype), 4 * epsilon_of(dtype)));
+                per_round[dtype] = n == 1 ? operations : per_round[dtype];
+                assert_true(operations == per_round[dtype] * (double)n);
+            }
+            assert_true(attn_fma_rounds(dtype, 5, 3) == 15 * attn_fma_rounds(dtype, 1, 1));
+        }
+        assert_true(per_round[ATTN_F32] == 2 * per_round[ATTN_F64]);
+        assert_true(per_round[ATTN_F64] >= 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
+    }
+}
+
 /* ---- gemm ---- */
 
 /* C += alpha A B with A and B stored as they are or transposed, and C inside a wider matrix whose other columns stay untouched. */
@@ -373,11 +397,9 @@ static void gemm_of_every_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_chooses_the_set),
-        cmocka_unit_test(every_kernel_is_in_the_list),
-        cmocka_unit_test(every_kernel_on_every_set),
-        cmocka_unit_test(the_first_nonfinite_is_found),
-        cmocka_unit_test(gemm_of_every_size),
+        cmocka_unit_test(the_environment_chooses_the_set),    cmocka_unit_test(every_kernel_is_in_the_list),
+        cmocka_unit_test(every_kernel_on_every_set),          cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(multiply_adds_are_done_and_counted), cmocka_unit_test(gemm_of_every_size),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }
