@@ -75,7 +75,7 @@ wide=
 for work in $works; do
     wide="$wide $work-f64"
 done
-machine='machine:{cpu:string,fma_peak_gflops:real,fma_peak_gflops_f64:real,isa:string,memory_gbytes_per_s:real,threads:integer}'
+machine='machine:{cache_bytes:integer,cpu:string,fma_peak_gflops:real,fma_peak_gflops_f64:real,isa:string,load:real,memory_gbytes_per_s:real,threads:integer}'
 case='bytes:real,dtype:string,flops:real,gbytes_per_s:real,gflops:real,median_ms:real,memory_fraction:real,min_ms:real,name:string'
 case="$case,peak_fraction:real,runs:integer,threads:integer,workspace_bytes:integer"
 # shellcheck disable=SC2086
@@ -88,7 +88,7 @@ tr '{' '\n' <out.txt | grep '"name"' >cases.txt
 # shellcheck disable=SC2086
 sed 's/.*"name":"\([^"]*\)".*/\1/' cases.txt | tr '\n' ' ' >names.txt
 [ "$(cat names.txt)" = "$(echo $works $wide) " ] || bad "names: $(cat names.txt)"
-tr ',{' '\n\n' <out.txt | grep -vE '"(cpu|isa|name|dtype|schema|cases|machine|workspace_bytes)"|^$' |
+tr ',{' '\n\n' <out.txt | grep -vE '"(cache_bytes|cpu|isa|name|dtype|schema|cases|load|machine|workspace_bytes)"|^$' |
     sed 's/.*://; s/[]}]//g' | awk '!($1 > 0) { print "not above 0: " $0; bad = 1 } END { exit bad || NR < 200 }' >a.txt || bad "$(cat a.txt)"
 grep -qE '"workspace_bytes":-' out.txt && bad 'a negative workspace'
 [ "$(grep -c -e '-f64".*"dtype":"float64"' cases.txt)" -eq 16 ] || bad 'float64 is not float64'
@@ -113,7 +113,7 @@ counts adamw/step/P100 1500 2800
 
 ends 0 bench --quick --threads 1 dot/forward/B1-H1-L8-d4-t2 softmax/forward/R4-C4
 silent
-head -n 1 out.txt | grep -qE ', 1 thread: peak [0-9.]+ GFLOP/s in float32, [0-9.]+ in float64; memory [0-9.]+ GB/s$' || bad "machine: $(head -n 1 out.txt)"
+head -n 1 out.txt | grep -qE ', 1 thread: peak [0-9.]+ GFLOP/s in float32, [0-9.]+ in float64; memory [0-9.]+ GB/s; load [0-9.]+$' || bad "machine: $(head -n 1 out.txt)"
 [ "$(grep -cE '^(dot/forward/B1-H1-L8-d4-t2|softmax/forward/R4-C4) +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ MB$' out.txt)" -eq 2 ] ||
     bad "text: $(cat out.txt)"
 ends 0 bench --json --seconds 0.001 adamw/step/P10 --threads 1

@@ -65,6 +65,8 @@ typedef struct bench_machine {
     int threads;
     double peak[2][257]; /* floating-point operations a second by dtype and threads, the best so far */
     double bandwidth;    /* bytes a second */
+    long cache;          /* bytes of the largest cache; 0: unknown */
+    double load;         /* processes that wanted to run in the minute before; many spoil a measurement */
     double seconds;      /* of measuring, a case */
 } bench_machine;
 

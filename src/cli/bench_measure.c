@@ -47,6 +47,22 @@ static void find_cpu(char *name, size_t size)
     }
 }
 
+/* Of the first core: L3, or L2 where there is none. sysconf would tell that of the whole machine to a part of it. */
+static long find_cache(void)
+{
+    long kilobytes = 0;
+    for (int index = 3; index >= 2 && kilobytes == 0; index--) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+        FILE *f = fopen(path, "r");
+        if (f != NULL) {
+            kilobytes = fscanf(f, "%ldK", &kilobytes) == 1 ? kilobytes : 0;
+            (void)fclose(f);
+        }
+    }
+    return 1024 * kilobytes;
+}
+
 /* The best of many trials, of which there are some more before each case: other programs make a machine slower than it is, nothing makes it
  * faster. */
 static void measure_peak(bench_machine *m, attn_dtype dtype, int threads)
@@ -80,6 +96,8 @@ int bench_measure_machine(bench_machine *m, int threads, double seconds)
 {
     *m = (bench_machine){.threads = threads, .seconds = seconds};
     find_cpu(m->cpu, sizeof m->cpu);
+    m->cache = find_cache();
+    (void)getloadavg(&m->load, 1);
     measure_peak(m, ATTN_F32, threads);
     measure_peak(m, ATTN_F64, threads);
     m->bandwidth = measure_bandwidth(threads);

@@ -68,8 +68,8 @@ static const struct argp argp = {options,
 
 static void print_machine(const bench_machine *m)
 {
-    printf("%s, %s, %d thread%s: peak %.1f GFLOP/s in float32, %.1f in float64; memory %.1f GB/s\n", m->cpu, attn_isa(), m->threads,
-           m->threads == 1 ? "" : "s", m->peak[0][m->threads] / 1e9, m->peak[1][m->threads] / 1e9, m->bandwidth / 1e9);
+    printf("%s, %s, %d thread%s: peak %.1f GFLOP/s in float32, %.1f in float64; memory %.1f GB/s; load %.2f\n", m->cpu, attn_isa(),
+           m->threads, m->threads == 1 ? "" : "s", m->peak[0][m->threads] / 1e9, m->peak[1][m->threads] / 1e9, m->bandwidth / 1e9, m->load);
     printf("%-48s %10s %10s %8s %6s %7s %10s\n", "case", "median ms", "least ms", "GFLOP/s", "peak", "GB/s", "workspace");
     (void)fflush(stdout);
 }
@@ -90,9 +90,9 @@ static void print_case(const bench_machine *m, const bench_result *r)
 
 static json_t *machine_to_json(const bench_machine *m)
 {
-    return json_pack("{s:s, s:s, s:i, s:f, s:f, s:f}", "cpu", m->cpu, "isa", attn_isa(), "threads", m->threads, "fma_peak_gflops",
+    return json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:I, s:f}", "cpu", m->cpu, "isa", attn_isa(), "threads", m->threads, "fma_peak_gflops",
                      m->peak[0][m->threads] / 1e9, "fma_peak_gflops_f64", m->peak[1][m->threads] / 1e9, "memory_gbytes_per_s",
-                     m->bandwidth / 1e9);
+                     m->bandwidth / 1e9, "cache_bytes", (json_int_t)m->cache, "load", m->load);
 }
 
 static json_t *case_to_json(const bench_machine *m, const bench_result *r)
