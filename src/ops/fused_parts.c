@@ -119,9 +119,6 @@ void attn__parts_begin(const attn__node *n, const attn__task *task)
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
     int64_t first = task->g * f->group, steps[3];
-    if (n->in[0]->needs_grad && f->chunks > 1) {
-        K->zero(f->group * f->d.queries * f->width, attn__query_part(n, task->chunk, task->b, first, 0));
-    }
     if (f->additive) {
         K->zero(f->group * f->width, attn__w_part(n, task, first));
     }
