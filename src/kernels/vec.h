@@ -47,6 +47,27 @@ static inline IVEC NAME(mask_of)(const uint8_t bytes[])
     return (IVEC)(__builtin_convertvector(*(const bytes_of_vector *)(const void *)bytes, IVEC) != 0);
 }
 
+/* ---- lane by lane, in loops that compilers know as one instruction ---- */
+
+/* a where a > b, else b: b too if a lane is NaN */
+static inline VEC NAME(larger)(VEC a, VEC b)
+{
+    for (int64_t i = 0; i < VN; i++) {
+        b[i] = a[i] > b[i] ? a[i] : b[i];
+    }
+    return b;
+}
+
+/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. */
+static inline VEC NAME(at_most)(VEC a, VEC b)
+{
+    IVEC x = (IVEC)a, y = (IVEC)b;
+    for (int64_t i = 0; i < VN; i++) {
+        x[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+    return (VEC)x;
+}
+
 /* ---- across the lanes: by 16 bytes, which every machine has ---- */
 
 typedef T QUAD __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
