@@ -62,10 +62,7 @@ static void pack_queries(void *ctx, int64_t tile, int worker)
     attn__copy_rows(n, rows, f->value_width, g, stride, copy, flags, ATTN__BAD_GRADIENT);
     K->panel_pack(rows, f->value_width, copy, f->value_width, 1,
                   attn__in(n, n->scratch, at->gradients, tile * K->panel_size(f->tile_queries, f->value_width)));
-    for (int64_t i = 0; i < rows; i++) {
-        K->set(attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin), i,
-               K->dot(f->value_width, attn__in(n, y, 0, i * stride), attn__in(n, g, 0, i * stride)));
-    }
+    K->tile_dots(rows, f->value_width, y, stride, g, stride, attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin));
 }
 
 void attn__pack_backward(attn__node *n)
