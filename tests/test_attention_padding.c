@@ -166,9 +166,14 @@ static numbers run_layer(attention_problem *p, const double *past, attn_dtype dt
         variable_of(t, dtype, ATTN_SHAPE(B, TK - PAST, WIDTH), p->value), variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
         variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
     };
-    attn_attention_output out = attn_attention_apply(
-        t, p->layer,
-        (attn_attention_input){.query = x[0], .key = x[1], .value = x[2], .mask = p->mask, .past_key = x[3], .past_value = x[4]});
+    attn_attention_output out = attn_attention_apply(t, p->layer,
+                                                     (attn_attention_input){.query = x[0],
+                                                                            .key = x[1],
+                                                                            .value = x[2],
+                                                                            .mask = p->mask,
+                                                                            .past_key = x[3],
+                                                                            .past_value = x[4],
+                                                                            .report = {.weights = true, .scores = true}});
     assert_tape_ok(t);
     double *cotangent = random_values(B * TQ * WIDTH, 3, -1, 1);
     assert_int_equal(backward_from(t, out.output, cotangent), ATTN_OK);

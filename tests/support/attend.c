@@ -60,6 +60,7 @@ void attend_open(attend_problem *p)
         p->in[k] = has(p, k) ? random_values(attn_shape_count(attend_shape(p, k)), 10 * p->seed + (uint64_t)k, -1, 1) : NULL;
     }
     p->cotangent = random_values(attend_outputs(p), 10 * p->seed + 9, -1, 1);
+    p->config.report = (attn_attend_report){.weights = true, .scores = true};
 }
 
 void attend_close(attend_problem *p)

@@ -25,7 +25,7 @@ typedef struct attend_problem {
     attn_tensor *variable[INPUTS];  /* of the last run */
 } attend_problem;
 
-/* Random inputs in [-1, 1) and a cotangent of the output. */
+/* Random inputs in [-1, 1) and a cotangent of the output. Asks for all weights and scores. */
 void attend_open(attend_problem *p);
 void attend_close(attend_problem *p);
 
