@@ -60,7 +60,8 @@ typedef struct attn_attend_output {
 /** Attention on projected queries, keys and values:
  *     weights = softmax over visible keys of (soft_cap(score(q, k)) + position bias + bias),   output = weights v, per head
  * All members of the result are NULL on error; all are part of the graph, so gradients may flow through any of them. What is reported is
- * computed apart from the output, for the queries in question, unless the output is `composed`: then gradients of the output reach it.
+ * computed apart from the output, for the queries in question. With `composed` it is what the output was mixed from, or a part of that: the
+ * gradient of the output passes through what is reported of all queries.
  * @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL, ATTN_ERANGE, ATTN_ENOMEM   @cost O(B H Tq Tk (d + dv)), a report O(B H n Tk d)
  * @see Vaswani et al. 2017, arXiv:1706.03762, 3.2; the options are those of the ONNX operator Attention, opset 25 */
 ATTN_API attn_attend_output attn_attend(attn_tape *t, attn_attend_input in, const attn_attend_config *config);
