@@ -57,6 +57,11 @@ ATTN_API attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate);
 /** The same elements under another shape with the same count; shares the data.  @grad dx = g */
 ATTN_API attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape);
 
+/** Part of one dimension: y[..., i, ...] = x[..., begin + i, ...] for 0 <= i < count, `dim` counted from 0. A count of 0 is legal; the
+ * whole dimension gives x itself.  @errors ATTN_EINVAL (no such dimension), ATTN_ERANGE naming the shape   @grad dx = g in the part, 0
+ * elsewhere */
+ATTN_API attn_tensor *attn_slice(attn_tape *t, attn_tensor *x, int dim, int64_t begin, int64_t count);
+
 /** Joins `n` >= 1 tensors along the last dimension: (..., D1), (..., D2) -> (..., D1 + D2).  @grad each gets its own columns of g */
 ATTN_API attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n);
 

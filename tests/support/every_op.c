@@ -111,6 +111,7 @@ attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
     attn_tensor *word = attn_gather_rows(t, o, e->index);
     attn_tensor *both = attn_concat(t, (attn_tensor *const[]){word, attn_gather_rows(t, x, e->index)}, 2);
     attn_tensor *loss = attn_cross_entropy(t, attn_matmul(t, both, attn_param(t, p, W_C), ATTN_NN), e->targets, &config);
-    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, attn_append(t, o, x)), 1e-3), attn_mean(t, attn_mul(t, gram, gram)));
+    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, attn_append(t, o, attn_slice(t, x, 1, 1, e->time - 2))), 1e-3),
+                                  attn_mean(t, attn_mul(t, gram, gram)));
     return attn_add(t, loss, extra);
 }
