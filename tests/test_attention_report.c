@@ -318,8 +318,8 @@ static void ranges_outside_are_refused(void **state)
     attn_tensor *flat_query = attn_input(t, ATTN_F32, ATTN_SHAPE(3, 2), NULL);
     const attn_attend_config config = {.report = {.weights = true, .first_query = 9}};
     assert_refused(t, attn_attend(t, (attn_attend_input){.query = flat_query, .key = flat_query, .value = flat_query}, &config).output,
-                   ATTN_ESHAPE, "attention_scores: queries (3,2) and keys (3,2): expected (B,Tq,H d) and (B,Tk,Hkv d)");
-    assert_refused(t, attn_attend(t, (attn_attend_input){.query = NULL}, &config).output, ATTN_EINVAL, "attention_scores: input 0 is NULL");
+                   ATTN_ESHAPE, "fused_attention: queries (3,2) and keys (3,2): expected (B,Tq,H d) and (B,Tk,Hkv d)");
+    assert_refused(t, attn_attend(t, (attn_attend_input){.query = NULL}, &config).output, ATTN_EINVAL, "fused_attention: input 0 is NULL");
     attn_params_free(p);
     attn_tape_free(t);
 }

@@ -219,9 +219,9 @@ typedef struct attn_fused_input {
     attn_tensor *position; /* table of attn_relative_bias [none] */
     const int32_t *first;  /* as in attn_relative_bias (copied) [0] */
     attn_score_config score;
-    double soft_cap;       /* > 0: as in attn_soft_cap [none] */
-    double dropout;        /* rate of dropout on the weights in training [0] */
-    const attn_mask *mask; /* (copied) [all to all] */
+    double soft_cap; /* > 0: as in attn_soft_cap [none] */
+    double dropout;  /* rate of dropout on the weights in training [0] */
+    attn_mask mask;  /* (copied) [all to all] */
 } attn_fused_input;
 
 /** The composition of attn_attention_scores, attn_soft_cap, attn_relative_bias, attn_score_bias, attn_softmax, attn_dropout and

@@ -186,6 +186,7 @@ attn_tensor *attn_fused_attention(attn_tape *t, const attn_fused_input *in)
         .w = in->w,
         .bias = in->bias,
         .position = in->position,
+        .mask = in->mask,
     };
     attn_tensor *inputs[6] = {in->query, in->key, in->value}, *others[] = {in->w, in->bias, in->position};
     int count = 3;
@@ -193,9 +194,6 @@ attn_tensor *attn_fused_attention(attn_tape *t, const attn_fused_input *in)
         if (others[i] != NULL) {
             inputs[count++] = others[i];
         }
-    }
-    if (in->mask != NULL) {
-        f.mask = *in->mask;
     }
     return attn__record(t, &attn__op_fused_attention, inputs, count, &f, sizeof f);
 }
@@ -209,11 +207,9 @@ static attn_tensor *build_scaled(attn_tape *t, attn_tensor *const in[])
 
 static attn_tensor *build_dot(attn_tape *t, attn_tensor *const in[])
 {
-    return attn_fused_attention(t, &(attn_fused_input){.query = in[0],
-                                                       .key = in[1],
-                                                       .value = in[2],
-                                                       .score = {.score = ATTN_SCORE_DOT},
-                                                       .mask = &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}});
+    return attn_fused_attention(
+        t, &(attn_fused_input){
+               .query = in[0], .key = in[1], .value = in[2], .score = {.score = ATTN_SCORE_DOT}, .mask = {.causal = ATTN_CAUSAL_TOP_LEFT}});
 }
 
 static attn_tensor *build_additive(attn_tape *t, attn_tensor *const in[])
@@ -223,7 +219,7 @@ static attn_tensor *build_additive(attn_tape *t, attn_tensor *const in[])
                                                        .value = in[2],
                                                        .w = in[3],
                                                        .score = {.score = ATTN_SCORE_ADDITIVE, .heads = 2, .kv_heads = 1},
-                                                       .mask = &(attn_mask){.key_lengths = (const int32_t[]){3, 5}}});
+                                                       .mask = {.key_lengths = (const int32_t[]){3, 5}}});
 }
 
 static attn_tensor *build_grouped(attn_tape *t, attn_tensor *const in[])
@@ -236,7 +232,7 @@ static attn_tensor *build_grouped(attn_tape *t, attn_tensor *const in[])
                                                        .first = (const int32_t[]){2, 0},
                                                        .score = {.heads = 4, .kv_heads = 2, .scale = 0.7},
                                                        .soft_cap = 1.5,
-                                                       .mask = &(attn_mask){.window = true, .left = 1, .right = -1}});
+                                                       .mask = {.window = true, .left = 1, .right = -1}});
 }
 
 static const attn__case cases[] = {
