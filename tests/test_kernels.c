@@ -55,6 +55,7 @@ CALL(zero, zero, c->n, X(0))
 CALL(scale, scale, c->n, 0.3, X(0), X(1))
 CALL(scale_in_place, scale, c->n, 0.3, X(0), X(0))
 CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
+CALL(fma_, fma, c->n, -0.3, X(0), X(1), X(2))
 CALL(shift, shift, c->n, 0.3, X(0))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
@@ -108,6 +109,7 @@ static const kernel kernels[] = {
     {"scale", 2, 0, -2, 2, scale},
     {"scale in place", 1, 0, -2, 2, scale_in_place},
     {"axpy", 2, 0, -2, 2, axpy},
+    {"fma", 3, 0, -2, 2, fma_},
     {"shift", 1, 0, -2, 2, shift},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
@@ -195,15 +197,19 @@ static void the_environment_chooses_the_set(void **state)
 static void every_kernel_is_in_the_list(void **state)
 {
     (void)state;
+    /* Beginnings of the names of those that have tests of their own. */
+    const char *const elsewhere[] = {"gemm", "panel_",  "first_nonfinite", "fma_rounds",  "tile_",
+                                     "hide", "clipped", "copy_finite",     "additive_exp"};
     const char *const names[] = {
 #define ATTN__KERNEL(result, name, arguments) #name,
 #include "kernels/kernels.def"
 #undef ATTN__KERNEL
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        /* These have tests of their own. */
-        bool found = strcmp(names[i], "gemm") == 0 || strncmp(names[i], "panel_", 6) == 0 || strcmp(names[i], "first_nonfinite") == 0 ||
-                     strcmp(names[i], "fma_rounds") == 0;
+        bool found = false;
+        for (size_t k = 0; k < sizeof elsewhere / sizeof elsewhere[0]; k++) {
+            found = found || strncmp(names[i], elsewhere[k], strlen(elsewhere[k])) == 0;
+        }
         for (size_t k = 0; k < KERNELS; k++) {
             size_t length = strcspn(kernels[k].name, " ");
             found = found || (strlen(names[i]) == length && strncmp(names[i], kernels[k].name, length) == 0);
@@ -344,7 +350,7 @@ static void multiply_adds_are_done_and_counted(void **state)
             assert_true(attn_fma_rounds(dtype, 5, 3) == 15 * attn_fma_rounds(dtype, 1, 1));
         }
         assert_true(per_round[ATTN_F32] == 2 * per_round[ATTN_F64]);
-        assert_true(per_round[ATTN_F64] >= 2 * 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
+        assert_true(per_round[ATTN_F64] >= 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
     }
 }
 
