@@ -190,10 +190,10 @@ static void every_kernel_is_in_the_list(void **state)
 #undef ATTN__KERNEL
     };
     /* These have tests of their own: below, in products, tiles and tiles_scores. */
-    const char *const elsewhere[] = {
-        "first_nonfinite", "gemm",         "panel_size",     "panel_pack",     "panel_multiply",  "panel_columns", "hide",
-        "tile_softmax",    "tile_finish",  "tile_softmax_b", "tile_dots",      "tile_soft_cap_b", "clipped",       "clipped_b",
-        "copy_finite",     "additive_exp", "tile_additive",  "tile_additive_b"};
+    const char *const elsewhere[] = {"first_nonfinite", "fma_rounds", "gemm",         "panel_size",  "panel_pack",     "panel_multiply",
+                                     "panel_columns",   "hide",       "tile_softmax", "tile_finish", "tile_softmax_b", "tile_dots",
+                                     "tile_soft_cap_b", "clipped",    "clipped_b",    "copy_finite", "additive_exp",   "tile_additive",
+                                     "tile_additive_b"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         bool found = false;
         for (size_t k = 0; k < sizeof elsewhere / sizeof elsewhere[0]; k++) {
@@ -320,13 +320,35 @@ static void the_first_nonfinite_is_found(void **state)
     }
 }
 
+/* Twelve chains s = s / 2 + 1 from 0, -1, ... -11: after n rounds 2 - (2 - s) / 2^n each. What they count is in proportion to the lanes. */
+static void multiply_adds_are_done_and_counted(void **state)
+{
+    (void)state;
+    const attn__kernel_set *sets[3];
+    int n_sets = sets_here(sets);
+    for (int s = 0; s < n_sets; s++) {
+        double per_round[2] = {0, 0}, sum;
+        for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+            const attn__kernel_table *K = dtype == ATTN_F32 ? &sets[s]->f32 : &sets[s]->f64;
+            for (int64_t n = 0; n <= 20; n++) {
+                double operations = K->fma_rounds(n, &sum), expected = 24 - 90 / (double)(INT64_C(1) << n);
+                assert_true(close_enough(sum, expected, 12 * epsilon_of(dtype), 4 * epsilon_of(dtype)));
+                per_round[dtype] = n == 1 ? operations : per_round[dtype];
+                assert_true(operations == per_round[dtype] * (double)n);
+            }
+            assert_true(attn_fma_rounds(dtype, 5, 3) == 15 * attn_fma_rounds(dtype, 1, 1));
+        }
+        assert_true(per_round[ATTN_F32] == 2 * per_round[ATTN_F64]);
+        assert_true(per_round[ATTN_F64] >= 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_chooses_the_set),
-        cmocka_unit_test(every_kernel_is_in_the_list),
-        cmocka_unit_test(every_kernel_on_every_set),
-        cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(the_environment_chooses_the_set),    cmocka_unit_test(every_kernel_is_in_the_list),
+        cmocka_unit_test(every_kernel_on_every_set),          cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(multiply_adds_are_done_and_counted),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

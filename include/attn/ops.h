@@ -181,7 +181,8 @@ typedef struct attn_score_config {
 ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score_config config,
                                             const attn_mask *mask);
 
-/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0   @grad ds = g (1 - (y / cap)^2)
+/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0 and cap and 1 / cap are normal
+ * numbers of the dtype   @grad ds = g (1 - (y / cap)^2)
  * @see Gemma Team 2024, arXiv:2408.00118, 2 */
 ATTN_API attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap);
 

@@ -1,6 +1,4 @@
 /* Attention as one operation: shapes, memory, cases. */
-#include <math.h>
-
 #include "ops/fused.h"
 #include "ops/fused_backward.h"
 
@@ -113,13 +111,16 @@ static attn_status check_values(attn__node *n, const attn__fused *f)
         return attn__op_fail(n, ATTN_ESHAPE, "keys %s and values %s: expected (B,Tk,Hkv d) and (B,Tk,Hkv dv) with Hkv = %lld",
                              ATTN__TEXT(k), ATTN__TEXT(v), (long long)f->kv_heads);
     }
+    if (v.dim[2] / f->kv_heads > INT64_MAX / f->d.heads) { /* possible where there are no keys */
+        return attn__op_fail(n, ATTN_ESHAPE, "values %s for %lld heads: the result is too large", ATTN__TEXT(v), (long long)f->d.heads);
+    }
     return ATTN_OK;
 }
 
 static attn_status check_options(attn__node *n, const attn__fused *f)
 {
-    if (!isfinite(f->soft_cap) || f->soft_cap < 0) {
-        return attn__op_fail(n, ATTN_EINVAL, "soft cap %g, expected a number > 0, or 0 for none", f->soft_cap);
+    if (f->soft_cap != 0 && attn__soft_cap_check(n, f->soft_cap) != ATTN_OK) {
+        return attn_tape_status(n->tape);
     }
     if (!(f->dropout >= 0 && f->dropout < 1)) {
         return attn__op_fail(n, ATTN_EINVAL, "rate of dropout %g, expected 0 <= rate < 1", f->dropout);

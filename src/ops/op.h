@@ -62,6 +62,8 @@ attn_status attn__mask_slice(attn_tape *t, const attn_mask *from, attn__pairs d,
 attn_status attn__score_check(attn__node *n, attn_score_config *c, const attn_tensor *w);
 /* Factor of a dot product of vectors of this width. */
 double attn__score_factor(const attn_score_config *c, int64_t width);
+/* The cap and its inverse are normal numbers of the node's dtype. */
+attn_status attn__soft_cap_check(attn__node *n, double cap);
 /* Elements of the bias between neighbours in (B,H,Tq,Tk), 0 where it is repeated; all 0 before the call. */
 attn_status attn__bias_steps(attn__node *n, attn_shape scores, attn_shape bias, int64_t steps[ATTN_MAX_DIMS]);
 /* The table of a relative-position bias is (H, 2 C + 1). */
