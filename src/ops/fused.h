@@ -64,6 +64,7 @@ typedef struct attn__fused {
     int64_t step[ATTN_MAX_DIMS], clip;
     int64_t tile_queries, tile_keys; /* tile_keys: padded to whole panels */
     int64_t query_tiles, key_tiles;
+    int threads;                 /* in both directions, whatever the tape is told between them: so many have memory */
     int64_t chunks, chunk_tiles; /* backward: parts of a head's keys, and key tiles in each */
     attn__fused_layout forward, backward;
 } attn__fused;

@@ -246,6 +246,6 @@ void attn__fused_backward(attn__node *n)
     double pairs = (double)f->group * (double)f->d.queries * (double)f->chunk_tiles * (double)f->tile_keys;
     double cost = pairs * (f->additive ? (double)f->width : (double)(3 * f->width + 2 * f->value_width) / 16 + 2);
     attn__pack_backward(n);
-    attn__parallel_workers(attn__tape_threads(n->tape), f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);
     attn__parts_end(n);
 }

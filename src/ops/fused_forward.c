@@ -103,8 +103,7 @@ void attn__fused_forward(attn__node *n)
     const attn__fused *f = n->attributes;
     double pairs = (double)f->tile_queries * (double)f->d.keys;
     double cost = pairs * (f->additive ? (double)f->width / 3 : (double)(f->width + f->value_width) / 16 + 1);
-    int threads = attn__tape_threads(n->tape);
-    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)(f->tile_keys * (f->width + f->value_width)) / 2, pack,
-                           n);
-    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, cost, tile_of_queries, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->key_tiles, (double)(f->tile_keys * (f->width + f->value_width)) / 2,
+                           pack, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->d.heads * f->query_tiles, cost, tile_of_queries, n);
 }

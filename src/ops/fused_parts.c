@@ -68,10 +68,9 @@ static void pack_queries(void *ctx, int64_t tile, int worker)
 void attn__pack_backward(attn__node *n)
 {
     const attn__fused *f = n->attributes;
-    int threads = attn__tape_threads(n->tape);
     double widths = (double)(f->width + f->value_width);
-    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_keys, n);
-    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_queries, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_keys, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_queries, n);
 }
 
 /* ---- parts ---- */
@@ -189,8 +188,8 @@ void attn__parts_end(attn__node *n)
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
     if (n->in[0]->needs_grad && f->chunks > 1) {
-        attn__parallel(attn__tape_threads(n->tape), f->d.batch * f->d.heads * f->query_tiles,
-                       (double)f->chunks * (double)(f->tile_queries * f->width) / 4, add_query_parts, n);
+        attn__parallel(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->chunks * (double)(f->tile_queries * f->width) / 4,
+                       add_query_parts, n);
     }
     for (int64_t number = 0; number < f->d.batch * f->kv_heads * f->chunks; number++) {
         attn__task task = {.number = number, .chunk = number % f->chunks, .g = number / f->chunks % f->kv_heads};
