@@ -104,6 +104,8 @@ void attn__tile_scores(const attn__node *n, const attn__tile *t, const void *key
 /* Copies rows that lie `stride` apart; a row that is not finite becomes 0 and gets `flag`. */
 void attn__copy_rows(const attn__node *n, int64_t rows, int64_t width, const void *from, int64_t stride, void *to, uint8_t *flags,
                      int flag);
+/* Whether query i of the tile sees its key j. */
+bool attn__tile_sees(const attn__node *n, const attn__tile *t, int64_t i, int64_t j);
 bool attn__any_flag(const uint8_t *flags, int64_t count, int flag);
 /* c[i] += p(i, j) x[j] for visible pairs whose x[j] has the flag (of_keys), or c[j] += p(i, j) x[i]: what a product with packed rows lacks.
  */
