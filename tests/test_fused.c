@@ -37,17 +37,19 @@ static void random_problems(void **state)
 {
     (void)state;
     double share = 0;
-    int several = 0, empty = 0, partial = 0;
+    int several = 0, heads = 0, empty = 0, partial = 0; /* problems of a kind */
     for (uint64_t n = 0; n < 800; n++) {
         fused_problem p = fused_random(n, n % 8 == 0 ? 3e7 : 5e6);
         check_problem(&p, 1, &share);
         several += p.a.queries > ATTN__TILE_QUERIES && p.a.keys > ATTN__TILE_KEYS;
+        heads += p.a.batch * p.a.config.score.kv_heads >= 8 && attend_pairs(&p.a) > 0;
         empty += attend_pairs(&p.a) == 0;
         partial += p.needs != ~0U;
         fused_close(&p);
     }
-    print_message("largest share of the bound: %.3f; %d problems of several tiles both ways, %d without pairs\n", share, several, empty);
-    assert_true(several > 50 && empty > 50 && partial > 200);
+    print_message("largest share of the bound: %.3f; %d problems of several tiles both ways, %d of many heads, %d without pairs\n", share,
+                  several, heads, empty);
+    assert_true(several > 50 && heads > 50 && empty > 50 && partial > 200);
 }
 
 /* A number far out that float32 adds to any number of this kind without rounding. */
@@ -83,7 +85,7 @@ static void large_vectors_in_additive_scores(void **state)
 static fused_problem self_attention(uint64_t n, int64_t length, int heads, int kv_heads, unsigned parts)
 {
     static const attn_score scores[] = {ATTN_SCORE_SCALED_DOT, ATTN_SCORE_DOT, ATTN_SCORE_ADDITIVE};
-    fused_problem p = {.a = {.batch = 2, .queries = length, .keys = length, .width = 3, .clip = 2, .seed = n + 1}};
+    fused_problem p = {.a = {.batch = n % 5 == 0 ? 2 : 4, .queries = length, .keys = length, .width = 3, .clip = 2, .seed = n + 1}};
     p.a.config.score = (attn_score_config){.score = scores[n % 3], .heads = heads, .kv_heads = kv_heads};
     p.a.value_width = 3;
     fused_mask(&p, parts);

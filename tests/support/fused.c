@@ -144,9 +144,10 @@ static void random_sizes(fused_problem *p)
 {
     static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 95, 96, 97, 191, 192, 193, 200};
     static const int64_t widths[] = {0, 1, 2, 3, 5, 8, 16, 33, 64};
+    static const int64_t batches[] = {1, 1, 2, 3, 9};
     static const int heads[][2] = {{1, 1}, {2, 2}, {2, 1}, {4, 2}, {4, 1}, {3, 3}, {6, 2}};
     const int *h = heads[fused_draw(p, 3, 7)];
-    p->a.batch = fused_draw(p, 4, 40) == 0 ? 0 : 1 + fused_draw(p, 5, 3);
+    p->a.batch = fused_draw(p, 4, 40) == 0 ? 0 : batches[fused_draw(p, 5, 5)];
     p->a.queries = lengths[fused_draw(p, 6, 16)];
     p->a.keys = lengths[fused_draw(p, 7, 16)];
     p->a.width = widths[fused_draw(p, 8, 9)];
