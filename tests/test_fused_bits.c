@@ -82,30 +82,45 @@ static void fill_row(double *x, int64_t row, int64_t width, double filling)
     }
 }
 
-/* Everything that takes no part: rows of queries, keys and values, the cotangents of silent queries, the bias of hidden pairs (which has a
- * number for each). */
+/* Numbers of the bias (or of the position table) that no visible pair takes. */
+static void fill_entries(fused_problem *p, int input, double filling)
+{
+    attend_problem *a = &p->a;
+    int64_t count = a->in[input] != NULL ? attn_shape_count(attend_shape(a, input)) : 0;
+    bool *used = calloc((size_t)count + 1, sizeof *used);
+    assert_non_null(used);
+    for (int64_t pair = 0; pair < attend_pairs(a) && count > 0; pair++) {
+        int64_t j = pair % a->keys, i = pair / a->keys % a->queries, head = pair / a->keys / a->queries;
+        int64_t h = head % a->config.score.heads, b = head / a->config.score.heads;
+        if (attend_sees(a, b, i, j)) {
+            used[fused_entry(p, input, b, h, i, j)] = true;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        a->in[input][i] = used[i] ? a->in[input][i] : filling;
+    }
+    free(used);
+}
+
+/* Everything that takes no part: also the cotangents of queries that see nothing. */
 static void fill_hidden(fused_problem *p, double filling)
 {
     attend_problem *a = &p->a;
     int64_t h = a->config.score.heads, g = a->config.score.kv_heads;
-    for (int64_t b = 0; b < a->batch; b++) {
-        for (int64_t i = 0; i < a->queries; i++) {
-            if (!attend_query_used(a, b, i)) {
-                fill_row(a->in[IN_QUERY], b * a->queries + i, h * a->width, filling);
-                fill_row(a->cotangent, b * a->queries + i, h * a->value_width, filling);
-            }
-            for (int64_t j = 0; j < h * a->keys && a->in[IN_BIAS] != NULL; j++) {
-                double *x = a->in[IN_BIAS] + ((b * h + j / a->keys) * a->queries + i) * a->keys + j % a->keys;
-                *x = attend_sees(a, b, i, j % a->keys) ? *x : filling;
-            }
-        }
-        for (int64_t j = 0; j < a->keys; j++) {
-            if (!attend_key_used(a, b, j)) {
-                fill_row(a->in[IN_KEY], b * a->keys + j, g * a->width, filling);
-                fill_row(a->in[IN_VALUE], b * a->keys + j, g * a->value_width, filling);
-            }
+    for (int64_t i = 0; i < a->batch * a->queries; i++) {
+        if (!attend_query_used(a, i / a->queries, i % a->queries)) {
+            fill_row(a->in[IN_QUERY], i, h * a->width, filling);
+            fill_row(a->cotangent, i, h * a->value_width, filling);
         }
     }
+    for (int64_t j = 0; j < a->batch * a->keys; j++) {
+        if (!attend_key_used(a, j / a->keys, j % a->keys)) {
+            fill_row(a->in[IN_KEY], j, g * a->width, filling);
+            fill_row(a->in[IN_VALUE], j, g * a->value_width, filling);
+        }
+    }
+    fill_entries(p, IN_BIAS, filling);
+    fill_entries(p, IN_POSITION, filling);
 }
 
 /* The problem's results with its own numbers in hidden rows, and with others there. */
@@ -131,11 +146,6 @@ static void hidden_rows_change_no_bit(void **state)
     (void)state;
     for (uint64_t n = 0; n < 200; n++) {
         fused_problem p = fused_random(n + 2000, 8e5);
-        if (p.a.bias.rank != 4 || !attn_shape_equal(p.a.bias, ATTN_SHAPE(p.a.batch, p.a.config.score.heads, p.a.queries, p.a.keys))) {
-            free(p.a.in[IN_BIAS]);
-            p.a.in[IN_BIAS] = NULL; /* each of its numbers may be seen */
-            p.needs = ~0U;
-        }
         check_hidden(&p, n / 3 % 2 == 0 ? ATTN_F32 : ATTN_F64);
         fused_close(&p);
     }
@@ -215,16 +225,16 @@ static void one_number_that_is_not_finite(void **state)
 {
     (void)state;
     const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL};
-    const int inputs[] = {IN_QUERY, IN_KEY, IN_VALUE, INPUTS, IN_BIAS}; /* INPUTS: the cotangent */
+    const int inputs[] = {IN_QUERY, IN_KEY, IN_VALUE, INPUTS, IN_BIAS, IN_POSITION}; /* INPUTS: the cotangent */
     int64_t poisoned = 0, spared = 0;
-    for (uint64_t n = 0; n < 450; n++) {
+    for (uint64_t n = 0; n < 540; n++) {
         fused_problem p = fused_random(n + 3000, 1e6);
-        int input = inputs[n / 3 % 5];
+        int input = inputs[n / 3 % 6];
         double *x = input == INPUTS ? p.a.cotangent : p.a.in[input];
         int64_t count = input == INPUTS ? attend_outputs(&p.a) : x != NULL ? attn_shape_count(attend_shape(&p.a, input)) : 0;
         p.a.config.dropout = 0; /* it hides some of it */
         if (count > 0) {
-            x[fused_draw(&p, 40, count)] = odd[n / 15 % 3];
+            x[fused_draw(&p, 40, count)] = odd[n / 18 % 3];
             check_nonfinite(&p, n % 2 == 0 ? ATTN_F32 : ATTN_F64, &poisoned, &spared);
         }
         fused_close(&p);

@@ -83,6 +83,19 @@ void fused_close(fused_problem *p)
     }
 }
 
+int64_t fused_entry(const fused_problem *p, int input, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    const int64_t at[] = {b, h, i, j}, c = p->a.clip, offset = j - i - (p->first != NULL ? p->first[b] : 0);
+    if (input == IN_POSITION) {
+        return h * (2 * c + 1) + (offset < -c ? -c : offset > c ? c : offset) + c;
+    }
+    int64_t index = 0;
+    for (int d = 0; d < p->a.bias.rank; d++) {
+        index = index * p->a.bias.dim[d] + (p->a.bias.dim[d] == 1 ? 0 : at[4 - p->a.bias.rank + d]);
+    }
+    return index;
+}
+
 /* ---- random problems ---- */
 
 /* Repeated over (B,H,Tq,Tk) in every way that a shape can say. */

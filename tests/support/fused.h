@@ -40,6 +40,9 @@ void fused_first(fused_problem *p);
 void fused_open(fused_problem *p); /* as attend_open; all inputs need gradients */
 void fused_close(fused_problem *p);
 
+/* Index of the number of the bias, or of the position table, that is added to the score of a pair. */
+int64_t fused_entry(const fused_problem *p, int input, int64_t b, int64_t h, int64_t i, int64_t j);
+
 /* What comes of a run: the output, then the gradients of the inputs that need one. */
 typedef struct fused_result {
     int64_t count, outputs;
