@@ -87,6 +87,12 @@ typedef void (*attn__tile_fn)(void *ctx, int64_t tile);
  * no result depends on the threads. */
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx);
 
+/* The same; fn is also told which worker it runs on, 0 <= worker < attn__workers(threads), each busy with one tile at a time: for memory
+ * that a tile works in. */
+typedef void (*attn__worker_fn)(void *ctx, int64_t tile, int worker);
+void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx);
+int attn__workers(int threads);
+
 /* Cuts 0..n-1 into tiles of `grain`. Use: for tile t, [begin,end) = attn__range(n, grain, t). */
 int64_t attn__tiles(int64_t n, int64_t grain);
 typedef struct attn__span {
@@ -146,6 +152,9 @@ typedef struct attn__node {
     void *attributes; /* the operation's own struct, copied when recorded; infer may store derived numbers in it */
     void *saved;      /* bytes that infer asked for, from forward to backward */
     size_t saved_size;
+    void *scratch;         /* bytes that infer asked for, for the time of one forward or backward; not zeroed */
+    size_t scratch_size;   /* in forward */
+    size_t scratch_size_b; /* in backward */
     int64_t number; /* 1, 2, ... among the operations of the step */
     attn_tape *tape;
 } attn__node;
@@ -165,7 +174,7 @@ struct attn__op {
     int arity;                           /* -1: any number */
     bool sparse;                         /* backward notes itself which rows of a sparse table it adds to */
     bool moves;                          /* only arranges its inputs anew, whatever they hold */
-    attn_status (*infer)(attn__node *n); /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
+    attn_status (*infer)(attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
     void (*forward)(attn__node *n);      /* writes out->data */
     void (*backward)(attn__node *n);     /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
     const attn__case *cases;

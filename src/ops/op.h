@@ -53,4 +53,15 @@ static inline bool attn__sees(attn__row row, int64_t j)
 /* Whether the mask hides anything at all. */
 bool attn__mask_empty(const attn_mask *mask);
 
+/* ---- attention_scores.c, score_bias.c: what the plain and the fused form of attention ask of their inputs ---- */
+
+/* Checks queries (input 0), keys (input 1) and w (NULL: none) and puts the defaults into the configuration. */
+attn_status attn__score_check(attn__node *n, attn_score_config *c, const attn_tensor *w);
+/* Factor of a dot product of vectors of this width. */
+double attn__score_factor(const attn_score_config *c, int64_t width);
+/* Elements of the bias between neighbours in (B,H,Tq,Tk), 0 where it is repeated; all 0 before the call. */
+attn_status attn__bias_steps(attn__node *n, attn_shape scores, attn_shape bias, int64_t steps[ATTN_MAX_DIMS]);
+/* The table of a relative-position bias is (H, 2 C + 1). */
+attn_status attn__table_check(attn__node *n, attn_shape scores, attn_shape table);
+
 #endif
