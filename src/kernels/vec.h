@@ -7,9 +7,10 @@
 #define ATTN__VEC_BYTES 16
 #endif
 
-typedef T VEC __attribute__((vector_size(ATTN__VEC_BYTES), aligned(sizeof(T)), may_alias)); /* loads and stores need no alignment */
-typedef SIGNED IVEC __attribute__((vector_size(ATTN__VEC_BYTES), aligned(sizeof(T)), may_alias));
-typedef BITS UVEC __attribute__((vector_size(ATTN__VEC_BYTES), aligned(sizeof(T)), may_alias));
+#define ATTN__VEC_OF(type, bytes) __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) /* loads need no alignment */
+typedef T VEC ATTN__VEC_OF(T, ATTN__VEC_BYTES);
+typedef SIGNED IVEC ATTN__VEC_OF(SIGNED, ATTN__VEC_BYTES);
+typedef BITS UVEC ATTN__VEC_OF(BITS, ATTN__VEC_BYTES);
 #define VN ((int64_t)(ATTN__VEC_BYTES / sizeof(T)))
 
 static inline VEC NAME(load)(const T *p)
@@ -27,6 +28,48 @@ static inline VEC NAME(all)(T value)
     return (VEC){0} + value;
 }
 
+/* ---- the end of an array: its last `count` elements, or a whole vector if there are more ---- */
+
+/* Loops over one vector, which are to become a load or store under a mask. clang would write them out before it looks for vectors. */
+#if defined(__clang__) && defined(__AVX__)
+#define ATTN__ONE_VECTOR _Pragma("clang loop vectorize(enable) unroll(disable)")
+#elif defined(__AVX__)
+#define ATTN__ONE_VECTOR _Pragma("GCC unroll 1")
+#else
+#define ATTN__ONE_VECTOR
+#endif
+
+/* `fill` stands in the lanes that are left. */
+static inline VEC NAME(load_some)(const T *p, int64_t count, T fill)
+{
+    if (count >= VN) {
+        return NAME(load)(p);
+    }
+    T lane[ATTN__VEC_BYTES / sizeof(T)];
+    SIGNED last = (SIGNED)count;
+    ATTN__ONE_VECTOR
+    for (SIGNED i = 0; i < (SIGNED)VN; i++) {
+        lane[i] = i < last ? p[i] : fill;
+    }
+    return NAME(load)(lane);
+}
+
+static inline void NAME(store_some)(T *p, VEC v, int64_t count)
+{
+    if (count >= VN) {
+        NAME(store)(p, v);
+        return;
+    }
+    T lane[ATTN__VEC_BYTES / sizeof(T)];
+    SIGNED last = (SIGNED)count;
+    NAME(store)(lane, v);
+    ATTN__ONE_VECTOR
+    for (SIGNED i = 0; i < (SIGNED)VN; i++) {
+        if (i < last) {
+            p[i] = lane[i];
+        }
+    }
+}
 /* ---- masks: comparing vectors gives all bits set where it is true; `(IVEC)(a > b)`, for compilers name the type differently ---- */
 
 static inline VEC NAME(select)(IVEC mask, VEC yes, VEC no)
@@ -40,22 +83,136 @@ static inline VEC NAME(keep_where)(IVEC mask, VEC yes)
     return (VEC)(mask & (IVEC)yes);
 }
 
-/* True where the byte is not 0. */
+/* True where the byte is not 0. Few lanes: lanes of 32 bits hold all the bytes and look at the bits of their own. Many: bytes are widened
+ * step by step, since a compiler may take a large step lane by lane. */
 static inline IVEC NAME(mask_of)(const uint8_t bytes[])
 {
-    typedef uint8_t bytes_of_vector __attribute__((vector_size(ATTN__VEC_BYTES / sizeof(T)), aligned(1), may_alias));
-    return (IVEC)(__builtin_convertvector(*(const bytes_of_vector *)(const void *)bytes, IVEC) != 0);
+    typedef uint32_t words ATTN__VEC_OF(uint32_t, ATTN__VEC_BYTES);
+    typedef uint8_t in8 ATTN__VEC_OF(uint8_t, ATTN__VEC_BYTES / sizeof(T));
+    typedef uint16_t in16 ATTN__VEC_OF(uint16_t, ATTN__VEC_BYTES / sizeof(T) * 2);
+    typedef uint32_t in32 ATTN__VEC_OF(uint32_t, ATTN__VEC_BYTES / sizeof(T) * 4);
+    if (VN > 4) {
+        in8 b;
+        memcpy(&b, bytes, sizeof b);
+        in32 wide = __builtin_convertvector(__builtin_convertvector(b, in16), in32);
+        return (IVEC)(__builtin_convertvector(wide, IVEC) != 0);
+    }
+    uint32_t word = 0;
+    words bits = {0};
+    memcpy(&word, bytes, (size_t)(VN > 4 ? 4 : VN));
+    for (unsigned i = 0; i < ATTN__VEC_BYTES / 4; i++) {
+        bits[i] = 0xFFU << 8 * (4 * i / sizeof(T) % 4);
+    }
+    return (IVEC)((((words){0} + word) & bits) != 0);
 }
 
-/* Sum of the lanes, in the order of a halving tree. */
+/* The same; what is behind the first `count` bytes is 0. */
+static inline IVEC NAME(mask_of_some)(const uint8_t bytes[], int64_t count)
+{
+    if (count >= VN) {
+        return NAME(mask_of)(bytes);
+    }
+    SIGNED lane[ATTN__VEC_BYTES / sizeof(T)];
+    SIGNED last = (SIGNED)count;
+    ATTN__ONE_VECTOR
+    for (SIGNED i = 0; i < (SIGNED)VN; i++) {
+        lane[i] = i < last && bytes[i] ? -1 : 0;
+    }
+    return *(const IVEC *)(const void *)lane;
+}
+
+#undef ATTN__ONE_VECTOR
+
+/* ---- signs ---- */
+
+#define SIGN_BIT ((IVEC)((UVEC){0} + ((BITS)1 << (8 * sizeof(T) - 1))))
+
+static inline VEC NAME(absolute)(VEC x)
+{
+    return (VEC)((IVEC)x & ~SIGN_BIT);
+}
+
+/* x >= 0 with the sign of y */
+static inline VEC NAME(with_sign)(VEC x, VEC y)
+{
+    return (VEC)((IVEC)x | ((IVEC)y & SIGN_BIT));
+}
+#undef SIGN_BIT
+
+/* ---- in double: a vector of T is one or two vectors of double ---- */
+
+typedef double WIDE ATTN__VEC_OF(double, ATTN__VEC_BYTES);
+#define WIDES (sizeof(double) / sizeof(T))
+
+static inline void NAME(widen)(VEC v, WIDE w[WIDES])
+{
+    typedef T part ATTN__VEC_OF(T, ATTN__VEC_BYTES / WIDES);
+    part p[WIDES];
+    memcpy(p, &v, sizeof p);
+    for (size_t i = 0; i < WIDES; i++) {
+        w[i] = __builtin_convertvector(p[i], WIDE);
+    }
+}
+
+/* sums += v */
+static inline void NAME(add_wide)(WIDE sums[WIDES], VEC v)
+{
+    WIDE w[WIDES];
+    NAME(widen)(v, w);
+    for (size_t k = 0; k < WIDES; k++) {
+        sums[k] += w[k];
+    }
+}
+
+/* ---- over the lanes, in the order of a halving tree: parts of 16 bytes, then the lanes of one ---- */
+
+#define ATTN__PARTS (ATTN__VEC_BYTES / 16)
+#define LANES       (16 / sizeof(T))
+
 static inline T NAME(lanes)(VEC v)
 {
-    T lane[ATTN__VEC_BYTES / sizeof(T)];
-    NAME(store)(lane, v);
-    for (int64_t width = VN / 2; width > 0; width /= 2) {
-        for (int64_t i = 0; i < width; i++) {
-            lane[i] += lane[i + width];
+    typedef T part ATTN__VEC_OF(T, 16);
+    part p[ATTN__PARTS];
+    memcpy(p, &v, sizeof p);
+    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
+        for (int i = 0; i < n; i++) {
+            p[i] += p[i + n];
         }
     }
-    return lane[0];
+    return sizeof(T) == 8 ? p[0][0] + p[0][1] : (p[0][0] + p[0][2 % LANES]) + (p[0][1] + p[0][3 % LANES]);
 }
+
+static inline double NAME(wide_lanes)(const WIDE w[WIDES])
+{
+    typedef double part ATTN__VEC_OF(double, 16);
+    WIDE v = w[0] + (WIDES > 1 ? w[WIDES - 1] : (WIDE){0});
+    part p[ATTN__PARTS];
+    memcpy(p, &v, sizeof p);
+    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
+        for (int i = 0; i < n; i++) {
+            p[i] += p[i + n];
+        }
+    }
+    return p[0][0] + p[0][1];
+}
+
+static inline T NAME(lanes_max)(VEC v)
+{
+    typedef T part ATTN__VEC_OF(T, 16);
+    typedef SIGNED mask ATTN__VEC_OF(SIGNED, 16);
+    part p[ATTN__PARTS];
+    memcpy(p, &v, sizeof p);
+    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
+        for (int i = 0; i < n; i++) {
+            mask larger = (mask)(p[i + n] > p[i]);
+            p[i] = (part)((larger & (mask)p[i + n]) | (~larger & (mask)p[i]));
+        }
+    }
+    T max = p[0][0];
+    for (int i = 1; i < (int)LANES; i++) {
+        max = p[0][i] > max ? p[0][i] : max;
+    }
+    return max;
+}
+#undef ATTN__PARTS
+#undef LANES
