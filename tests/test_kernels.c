@@ -55,6 +55,7 @@ CALL(zero, zero, c->n, X(0))
 CALL(scale, scale, c->n, 0.3, X(0), X(1))
 CALL(scale_in_place, scale, c->n, 0.3, X(0), X(0))
 CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
+CALL(fma_, fma, c->n, -0.3, X(0), X(1), X(2))
 CALL(shift, shift, c->n, 0.3, X(0))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
@@ -108,6 +109,7 @@ static const kernel kernels[] = {
     {"scale", 2, 0, -2, 2, scale},
     {"scale in place", 1, 0, -2, 2, scale_in_place},
     {"axpy", 2, 0, -2, 2, axpy},
+    {"fma", 3, 0, -2, 2, fma_},
     {"shift", 1, 0, -2, 2, shift},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
@@ -195,14 +197,19 @@ static void the_environment_chooses_the_set(void **state)
 static void every_kernel_is_in_the_list(void **state)
 {
     (void)state;
+    /* Beginnings of the names of those that have tests of their own. */
+    const char *const elsewhere[] = {"gemm", "panel_",  "first_nonfinite", "fma_rounds",  "tile_",
+                                     "hide", "clipped", "copy_finite",     "additive_exp"};
     const char *const names[] = {
 #define ATTN__KERNEL(result, name, arguments) #name,
 #include "kernels/kernels.def"
 #undef ATTN__KERNEL
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        /* These have tests of their own. */
-        bool found = strcmp(names[i], "gemm") == 0 || strncmp(names[i], "panel_", 6) == 0 || strcmp(names[i], "first_nonfinite") == 0;
+        bool found = false;
+        for (size_t k = 0; k < sizeof elsewhere / sizeof elsewhere[0]; k++) {
+            found = found || strncmp(names[i], elsewhere[k], strlen(elsewhere[k])) == 0;
+        }
         for (size_t k = 0; k < KERNELS; k++) {
             size_t length = strcspn(kernels[k].name, " ");
             found = found || (strlen(names[i]) == length && strncmp(names[i], kernels[k].name, length) == 0);
@@ -324,13 +331,35 @@ static void the_first_nonfinite_is_found(void **state)
     }
 }
 
+/* Twelve chains s = s / 2 + 1 from 0, -1, ... -11: after n rounds 2 - (2 - s) / 2^n each. What they count is in proportion to the lanes. */
+static void multiply_adds_are_done_and_counted(void **state)
+{
+    (void)state;
+    const attn__kernel_set *sets[3];
+    int n_sets = sets_here(sets);
+    for (int s = 0; s < n_sets; s++) {
+        double per_round[2] = {0, 0}, sum;
+        for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+            const attn__kernel_table *K = dtype == ATTN_F32 ? &sets[s]->f32 : &sets[s]->f64;
+            for (int64_t n = 0; n <= 20; n++) {
+                double operations = K->fma_rounds(n, &sum), expected = 24 - 90 / (double)(INT64_C(1) << n);
+                assert_true(close_enough(sum, expected, 12 * epsilon_of(dtype), 4 * epsilon_of(dtype)));
+                per_round[dtype] = n == 1 ? operations : per_round[dtype];
+                assert_true(operations == per_round[dtype] * (double)n);
+            }
+            assert_true(attn_fma_rounds(dtype, 5, 3) == 15 * attn_fma_rounds(dtype, 1, 1));
+        }
+        assert_true(per_round[ATTN_F32] == 2 * per_round[ATTN_F64]);
+        assert_true(per_round[ATTN_F64] >= 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_chooses_the_set),
-        cmocka_unit_test(every_kernel_is_in_the_list),
-        cmocka_unit_test(every_kernel_on_every_set),
-        cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(the_environment_chooses_the_set),    cmocka_unit_test(every_kernel_is_in_the_list),
+        cmocka_unit_test(every_kernel_on_every_set),          cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(multiply_adds_are_done_and_counted),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

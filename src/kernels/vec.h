@@ -164,55 +164,84 @@ static inline void NAME(add_wide)(WIDE sums[WIDES], VEC v)
     }
 }
 
-/* ---- over the lanes, in the order of a halving tree: parts of 16 bytes, then the lanes of one ---- */
-
-#define ATTN__PARTS (ATTN__VEC_BYTES / 16)
-#define LANES       (16 / sizeof(T))
-
-static inline T NAME(lanes)(VEC v)
+/* a where a > b, else b: b too if a lane is NaN */
+static inline VEC NAME(larger)(VEC a, VEC b)
 {
-    typedef T part ATTN__VEC_OF(T, 16);
-    part p[ATTN__PARTS];
-    memcpy(p, &v, sizeof p);
-    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
-        for (int i = 0; i < n; i++) {
-            p[i] += p[i + n];
-        }
-    }
-    return sizeof(T) == 8 ? p[0][0] + p[0][1] : (p[0][0] + p[0][2 % LANES]) + (p[0][1] + p[0][3 % LANES]);
+    return NAME(select)((IVEC)(a > b), a, b);
 }
 
+/* a where a < b, else b */
+static inline VEC NAME(smaller)(VEC a, VEC b)
+{
+    return NAME(select)((IVEC)(a < b), a, b);
+}
+
+/* ---- lane by lane, in a loop that compilers know as one instruction ---- */
+
+/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. */
+static inline VEC NAME(at_most)(VEC a, VEC b)
+{
+    IVEC x = (IVEC)a, y = (IVEC)b;
+    for (int64_t i = 0; i < VN; i++) {
+        x[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+    return (VEC)x;
+}
+
+/* ---- across the lanes: by 16 bytes, which every machine has ---- */
+
+typedef T QUAD ATTN__VEC_OF(T, 16);
+#define QN ((int64_t)(16 / sizeof(T)))
+
+/* Sum of the lanes, in the order of a halving tree. */
+static inline T NAME(lanes)(VEC v)
+{
+    T lane[ATTN__VEC_BYTES / sizeof(T)];
+    NAME(store)(lane, v);
+    QUAD q = *(const QUAD *)(const void *)lane;
+#if ATTN__VEC_BYTES == 64
+    const QUAD *part = (const QUAD *)(const void *)lane;
+    q = (q + part[2]) + (part[1] + part[3]);
+#elif ATTN__VEC_BYTES == 32
+    q += ((const QUAD *)(const void *)lane)[1];
+#endif
+#if MANTISSA_BITS == 23
+    return (q[0] + q[2]) + (q[1] + q[3]);
+#else
+    return q[0] + q[1];
+#endif
+}
+
+/* The largest lane; lanes that hold NaN are passed over, unless it is the first. */
+static inline T NAME(top_lane)(VEC v)
+{
+    T lane[ATTN__VEC_BYTES / sizeof(T)];
+    NAME(store)(lane, v);
+    QUAD q = *(const QUAD *)(const void *)lane;
+    for (int64_t i = QN; i < VN; i += QN) {
+        for (int64_t k = 0; k < QN; k++) {
+            q[k] = lane[i + k] > q[k] ? lane[i + k] : q[k];
+        }
+    }
+    T top = q[0];
+    for (int64_t k = 1; k < QN; k++) {
+        top = q[k] > top ? q[k] : top;
+    }
+    return top;
+}
+
+/* Sum of all lanes, in double. */
 static inline double NAME(wide_lanes)(const WIDE w[WIDES])
 {
+    enum { PARTS = ATTN__VEC_BYTES / 16 };
     typedef double part ATTN__VEC_OF(double, 16);
     WIDE v = w[0] + (WIDES > 1 ? w[WIDES - 1] : (WIDE){0});
-    part p[ATTN__PARTS];
+    part p[PARTS];
     memcpy(p, &v, sizeof p);
-    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
+    for (int n = PARTS / 2; n > 0; n /= 2) {
         for (int i = 0; i < n; i++) {
             p[i] += p[i + n];
         }
     }
     return p[0][0] + p[0][1];
 }
-
-static inline T NAME(lanes_max)(VEC v)
-{
-    typedef T part ATTN__VEC_OF(T, 16);
-    typedef SIGNED mask ATTN__VEC_OF(SIGNED, 16);
-    part p[ATTN__PARTS];
-    memcpy(p, &v, sizeof p);
-    for (int n = ATTN__PARTS / 2; n > 0; n /= 2) {
-        for (int i = 0; i < n; i++) {
-            mask larger = (mask)(p[i + n] > p[i]);
-            p[i] = (part)((larger & (mask)p[i + n]) | (~larger & (mask)p[i]));
-        }
-    }
-    T max = p[0][0];
-    for (int i = 1; i < (int)LANES; i++) {
-        max = p[0][i] > max ? p[0][i] : max;
-    }
-    return max;
-}
-#undef ATTN__PARTS
-#undef LANES

@@ -37,8 +37,10 @@ static attn_status check_config(attn__node *n, const attn_score_config *c, bool 
     if (c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0) {
         return attn__op_fail(n, ATTN_EINVAL, "%d query heads cannot share %d key heads", c->heads, c->kv_heads);
     }
-    if (!isfinite(c->scale) || (additive && c->scale != 0)) {
-        return attn__op_fail(n, ATTN_EINVAL, "scale %g: expected a finite number, and 0 for additive scores", c->scale);
+    bool fits = n->in[0]->dtype == ATTN_F32 ? isfinite((float)c->scale) != 0 : isfinite(c->scale) != 0;
+    if (!fits || (additive && c->scale != 0)) {
+        return attn__op_fail(n, ATTN_EINVAL, "scale %g: expected a finite %s, and 0 for additive scores", c->scale,
+                             attn_dtype_name(n->in[0]->dtype));
     }
     return ATTN_OK;
 }
@@ -92,8 +94,10 @@ static attn_status infer(attn__node *n)
     if (attn__mask_take(n, &mask, s->d, &s->mask) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
-    if (s->config.score == ATTN_SCORE_ADDITIVE) { /* one partial gradient of w for each batch entry */
-        n->saved_size = (size_t)(s->d.batch * s->d.heads * s->width) * attn_dtype_size(n->out->dtype);
+    int64_t partial =
+        s->config.score == ATTN_SCORE_ADDITIVE ? s->d.batch * s->d.heads * s->width : 0; /* gradients of w, one a batch entry */
+    if (!attn__size_mul((size_t)partial, attn_dtype_size(n->out->dtype), &n->saved_size)) {
+        return attn__op_fail(n, ATTN_ENOMEM, "%lld partial gradients of w are too many", (long long)partial);
     }
     return ATTN_OK;
 }

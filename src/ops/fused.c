@@ -1,6 +1,4 @@
 /* Attention as one operation: shapes, memory, cases. */
-#include <math.h>
-
 #include "ops/fused.h"
 #include "ops/fused_backward.h"
 
@@ -39,7 +37,7 @@ static void lay_out_forward(attn__node *n)
     size_t size = attn_dtype_size(n->out->dtype);
     int64_t tiles = f->d.batch * f->kv_heads * f->key_tiles;
     lay_out_tile(at, f, size);
-    at->m = room(&at->worker_size, f->tile_queries, size);
+    at->l = room(&at->worker_size, f->tile_queries * K->panel_columns(), size);
     at->acc = room(&at->worker_size, f->tile_queries * f->value_width, size);
     at->keys = room(&at->size, tiles * K->panel_size(f->width, f->tile_keys), size);
     at->values = room(&at->size, tiles * K->panel_size(f->tile_keys, f->value_width), size);
@@ -57,8 +55,7 @@ static void lay_out_sums(attn__fused_layout *at, const attn__fused *f, size_t si
     at->gradient = room(end, f->tile_queries * f->value_width, size);
     at->capped = room(end, f->soft_cap != 0 ? f->tile_queries * f->tile_keys : 0, size);
     at->d_scores = room(end, f->tile_queries * f->tile_keys, size);
-    at->d_key = room(end, f->tile_keys * f->width, size);
-    at->d_value = room(end, f->tile_keys * f->value_width, size);
+    at->d_query = room(end, f->tile_queries * f->width, size);
     at->d_units_q = room(end, f->tile_queries * f->units, size);
     at->d_units_k = room(end, f->tile_keys * f->units, size);
     at->d_w = room(end, f->units, size);
@@ -114,13 +111,16 @@ static attn_status check_values(attn__node *n, const attn__fused *f)
         return attn__op_fail(n, ATTN_ESHAPE, "keys %s and values %s: expected (B,Tk,Hkv d) and (B,Tk,Hkv dv) with Hkv = %lld",
                              ATTN__TEXT(k), ATTN__TEXT(v), (long long)f->kv_heads);
     }
+    if (v.dim[2] / f->kv_heads > INT64_MAX / f->d.heads) { /* possible where there are no keys */
+        return attn__op_fail(n, ATTN_ESHAPE, "values %s for %lld heads: the result is too large", ATTN__TEXT(v), (long long)f->d.heads);
+    }
     return ATTN_OK;
 }
 
 static attn_status check_options(attn__node *n, const attn__fused *f)
 {
-    if (!isfinite(f->soft_cap) || f->soft_cap < 0) {
-        return attn__op_fail(n, ATTN_EINVAL, "soft cap %g, expected a number > 0, or 0 for none", f->soft_cap);
+    if (f->soft_cap != 0 && attn__soft_cap_check(n, f->soft_cap) != ATTN_OK) {
+        return attn_tape_status(n->tape);
     }
     if (!(f->dropout >= 0 && f->dropout < 1)) {
         return attn__op_fail(n, ATTN_EINVAL, "rate of dropout %g, expected 0 <= rate < 1", f->dropout);
@@ -187,6 +187,7 @@ attn_tensor *attn_fused_attention(attn_tape *t, const attn_fused_input *in)
         .w = in->w,
         .bias = in->bias,
         .position = in->position,
+        .mask = in->mask,
     };
     attn_tensor *inputs[6] = {in->query, in->key, in->value}, *others[] = {in->w, in->bias, in->position};
     int count = 3;
@@ -194,9 +195,6 @@ attn_tensor *attn_fused_attention(attn_tape *t, const attn_fused_input *in)
         if (others[i] != NULL) {
             inputs[count++] = others[i];
         }
-    }
-    if (in->mask != NULL) {
-        f.mask = *in->mask;
     }
     return attn__record(t, &attn__op_fused_attention, inputs, count, &f, sizeof f);
 }
@@ -210,11 +208,9 @@ static attn_tensor *build_scaled(attn_tape *t, attn_tensor *const in[])
 
 static attn_tensor *build_dot(attn_tape *t, attn_tensor *const in[])
 {
-    return attn_fused_attention(t, &(attn_fused_input){.query = in[0],
-                                                       .key = in[1],
-                                                       .value = in[2],
-                                                       .score = {.score = ATTN_SCORE_DOT},
-                                                       .mask = &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}});
+    return attn_fused_attention(
+        t, &(attn_fused_input){
+               .query = in[0], .key = in[1], .value = in[2], .score = {.score = ATTN_SCORE_DOT}, .mask = {.causal = ATTN_CAUSAL_TOP_LEFT}});
 }
 
 static attn_tensor *build_additive(attn_tape *t, attn_tensor *const in[])
@@ -224,7 +220,7 @@ static attn_tensor *build_additive(attn_tape *t, attn_tensor *const in[])
                                                        .value = in[2],
                                                        .w = in[3],
                                                        .score = {.score = ATTN_SCORE_ADDITIVE, .heads = 2, .kv_heads = 1},
-                                                       .mask = &(attn_mask){.key_lengths = (const int32_t[]){3, 5}}});
+                                                       .mask = {.key_lengths = (const int32_t[]){3, 5}}});
 }
 
 static attn_tensor *build_grouped(attn_tape *t, attn_tensor *const in[])
@@ -237,7 +233,7 @@ static attn_tensor *build_grouped(attn_tape *t, attn_tensor *const in[])
                                                        .first = (const int32_t[]){2, 0},
                                                        .score = {.heads = 4, .kv_heads = 2, .scale = 0.7},
                                                        .soft_cap = 1.5,
-                                                       .mask = &(attn_mask){.window = true, .left = 1, .right = -1}});
+                                                       .mask = {.window = true, .left = 1, .right = -1}});
 }
 
 static const attn__case cases[] = {
