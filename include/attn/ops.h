@@ -57,6 +57,11 @@ ATTN_API attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate);
 /** The same elements under another shape with the same count; shares the data.  @grad dx = g */
 ATTN_API attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape);
 
+/** Part of one dimension: y[..., i, ...] = x[..., begin + i, ...] for 0 <= i < count, `dim` counted from 0. A count of 0 is legal; the
+ * whole dimension gives x itself.  @errors ATTN_EINVAL (no such dimension), ATTN_ERANGE naming the shape   @grad dx = g in the part, 0
+ * elsewhere */
+ATTN_API attn_tensor *attn_slice(attn_tape *t, attn_tensor *x, int dim, int64_t begin, int64_t count);
+
 /** Joins `n` >= 1 tensors along the last dimension: (..., D1), (..., D2) -> (..., D1 + D2).  @grad each gets its own columns of g */
 ATTN_API attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n);
 
@@ -207,17 +212,17 @@ ATTN_API attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, att
 
 /** What fused attention takes. Zero means the default in brackets. */
 typedef struct attn_fused_input {
-    attn_tensor *query;     /* (B,Tq,H d) */
-    attn_tensor *key;       /* (B,Tk,Hkv d) */
-    attn_tensor *value;     /* (B,Tk,Hkv dv) */
-    attn_tensor *w;         /* (H,d) for the additive score, else NULL */
-    attn_tensor *bias;      /* as in attn_score_bias [none] */
-    attn_tensor *position;  /* table of attn_relative_bias [none] */
-    const int32_t *first;   /* as in attn_relative_bias (copied) [0] */
+    attn_tensor *query;    /* (B,Tq,H d) */
+    attn_tensor *key;      /* (B,Tk,Hkv d) */
+    attn_tensor *value;    /* (B,Tk,Hkv dv) */
+    attn_tensor *w;        /* (H,d) for the additive score, else NULL */
+    attn_tensor *bias;     /* as in attn_score_bias [none] */
+    attn_tensor *position; /* table of attn_relative_bias [none] */
+    const int32_t *first;  /* as in attn_relative_bias (copied) [0] */
     attn_score_config score;
-    double soft_cap;        /* > 0: as in attn_soft_cap [none] */
-    double dropout;         /* rate of dropout on the weights in training [0] */
-    const attn_mask *mask;  /* (copied) [all to all] */
+    double soft_cap;       /* > 0: as in attn_soft_cap [none] */
+    double dropout;        /* rate of dropout on the weights in training [0] */
+    const attn_mask *mask; /* (copied) [all to all] */
 } attn_fused_input;
 
 /** The composition of attn_attention_scores, attn_soft_cap, attn_relative_bias, attn_score_bias, attn_softmax, attn_dropout and

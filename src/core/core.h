@@ -155,7 +155,7 @@ typedef struct attn__node {
     void *scratch;         /* bytes that infer asked for, for the time of one forward or backward; not zeroed */
     size_t scratch_size;   /* in forward */
     size_t scratch_size_b; /* in backward */
-    int64_t number; /* 1, 2, ... among the operations of the step */
+    int64_t number;        /* 1, 2, ... among the operations of the step */
     attn_tape *tape;
 } attn__node;
 
@@ -171,12 +171,13 @@ typedef struct attn__case {
 /* An operation: one const object in one file. */
 struct attn__op {
     const char *name;
-    int arity;                           /* -1: any number */
-    bool sparse;                         /* backward notes itself which rows of a sparse table it adds to */
-    bool moves;                          /* only arranges its inputs anew, whatever they hold */
-    attn_status (*infer)(attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
-    void (*forward)(attn__node *n);      /* writes out->data */
-    void (*backward)(attn__node *n);     /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
+    int arity;   /* -1: any number */
+    bool sparse; /* backward notes itself which rows of a sparse table it adds to */
+    bool moves;  /* only arranges its inputs anew, whatever they hold */
+    attn_status (*infer)(
+        attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
+    void (*forward)(attn__node *n);  /* writes out->data */
+    void (*backward)(attn__node *n); /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
     const attn__case *cases;
     int n_cases;
 };

@@ -37,7 +37,7 @@ static void lay_out_forward(attn__node *n)
     size_t size = attn_dtype_size(n->out->dtype);
     int64_t tiles = f->d.batch * f->kv_heads * f->key_tiles;
     lay_out_tile(at, f, size);
-    at->m = room(&at->worker_size, f->tile_queries, size);
+    at->l = room(&at->worker_size, f->tile_queries * K->panel_columns(), size);
     at->acc = room(&at->worker_size, f->tile_queries * f->value_width, size);
     at->keys = room(&at->size, tiles * K->panel_size(f->width, f->tile_keys), size);
     at->values = room(&at->size, tiles * K->panel_size(f->tile_keys, f->value_width), size);
@@ -55,8 +55,7 @@ static void lay_out_sums(attn__fused_layout *at, const attn__fused *f, size_t si
     at->gradient = room(end, f->tile_queries * f->value_width, size);
     at->capped = room(end, f->soft_cap != 0 ? f->tile_queries * f->tile_keys : 0, size);
     at->d_scores = room(end, f->tile_queries * f->tile_keys, size);
-    at->d_key = room(end, f->tile_keys * f->width, size);
-    at->d_value = room(end, f->tile_keys * f->value_width, size);
+    at->d_query = room(end, f->tile_queries * f->width, size);
     at->d_units_q = room(end, f->tile_queries * f->units, size);
     at->d_units_k = room(end, f->tile_keys * f->units, size);
     at->d_w = room(end, f->units, size);

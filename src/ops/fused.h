@@ -40,9 +40,9 @@ typedef struct attn__fused_layout {
     size_t rows;                      /* attn__row by query */
     size_t query, gradient;           /* the tile's queries (or e^2q) and output gradients, rows without gaps */
     size_t scores, capped, d_scores;  /* queries x keys */
-    size_t m, l;                      /* forward: by query */
+    size_t l;                         /* forward: partial sums of each query's softmax */
     size_t acc;                       /* forward: queries x value width */
-    size_t d_key, d_value;            /* backward: sums of the tile's keys */
+    size_t d_query;                   /* backward: sums of the tile's queries */
     size_t d_units_q, d_units_k, d_w; /* backward, additive: see tile_additive_b */
     size_t copy;                      /* rows on their way to a panel */
 } attn__fused_layout;

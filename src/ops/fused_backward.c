@@ -1,4 +1,4 @@
-/* Backward, in three phases: keys and queries are packed; tiles of keys, in chunks, meet all tiles of queries; what several chunks have for
+/* Backward, in three phases: keys and queries are packed; chunks of keys meet all tiles of queries; what several chunks have for
  * one gradient is added up in order. A chunk owns the gradients of its keys and values, and has a part of its own of every other gradient.
  *
  *     forward   p = softmax(s), y = p v
@@ -10,19 +10,20 @@
 
 #include "ops/fused_backward.h"
 
-/* ---- the sums of a tile of keys ---- */
+/* Rows of a gradient, and how far they lie apart. */
+typedef struct rows {
+    void *data;
+    int64_t stride;
+} rows;
 
-/* Where a task adds to the gradient of the tile's queries, and how far apart its rows are. */
-static void *query_gradient(const attn__node *n, const attn__task *task, const attn__tile *t, int64_t *stride)
+static rows key_gradient(const attn__node *n, const attn__tile *t)
 {
     const attn__fused *f = n->attributes;
-    if (f->chunks == 1) {
-        *stride = f->d.heads * f->width;
-        return attn__head(n, n->in[0]->grad, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin);
-    }
-    *stride = f->width;
-    return attn__query_part(n, task->chunk, t->b, t->h, t->q.begin);
+    void *first = attn__head(n, n->in[1]->grad, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin);
+    return (rows){first, f->kv_heads * f->width};
 }
+
+/* ---- one tile of queries against one of keys ---- */
 
 static void dot_backward(const attn__node *n, const attn__task *task, attn__tile *t, const void *ds)
 {
@@ -30,54 +31,52 @@ static void dot_backward(const attn__node *n, const attn__task *task, attn__tile
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
     if (n->in[0]->needs_grad) {
-        int64_t stride;
-        void *dq = query_gradient(n, task, t, &stride);
+        void *dq = t->worker + at->d_query;
         K->panel_multiply(t->rows, f->width, t->keys, f->factor, ds, f->tile_keys, 1,
-                          attn__in(n, n->scratch, at->key_rows, task->tile * K->panel_size(f->tile_keys, f->width)), true, dq, stride);
+                          attn__in(n, n->scratch, at->key_rows, task->tile * K->panel_size(f->tile_keys, f->width)), true, dq, f->width);
         attn__add_flagged(n, t, true, ATTN__BAD_KEY, f->factor, ds,
                           attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin), f->kv_heads * f->width,
-                          f->width, dq, stride);
+                          f->width, dq, f->width);
     }
     if (n->in[1]->needs_grad) {
-        void *dk = t->worker + at->d_key;
+        rows dk = key_gradient(n, t);
         K->panel_multiply(t->keys, f->width, t->rows, f->factor, ds, 1, f->tile_keys,
-                          attn__in(n, n->scratch, at->queries, task->query_tile * K->panel_size(f->tile_queries, f->width)), true, dk,
-                          f->width);
-        attn__add_flagged(n, t, false, ATTN__BAD_QUERY, f->factor, ds, t->query, f->width, f->width, dk, f->width);
+                          attn__in(n, n->scratch, at->queries, task->query_tile * K->panel_size(f->tile_queries, f->width)), true, dk.data,
+                          dk.stride);
+        attn__add_flagged(n, t, false, ATTN__BAD_QUERY, f->factor, ds, t->query, f->width, f->width, dk.data, dk.stride);
     }
 }
 
 /* Pairs that the identity cannot take; their ds becomes 0, so that it passes them over. */
-static void plain_pairs(const attn__node *n, attn__tile *t, void *ds, void *dq, int64_t stride, void *dw)
+static void plain_pairs(const attn__node *n, attn__tile *t, void *ds, rows dk, void *dw)
 {
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
     if (!attn__any_flag(t->q_flags, t->rows, ATTN__PLAIN) && !attn__any_flag(t->k_flags, t->keys, ATTN__PLAIN)) {
         return;
     }
-
     for (int64_t i = 0; i < t->rows; i++) {
         const void *q = attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin + i);
+        void *dq = n->in[0]->needs_grad ? attn__in(n, t->worker, f->backward.d_query, i * f->width) : NULL;
         for (int64_t j = 0; j < t->keys; j++) {
             double g = K->get(ds, i * f->tile_keys + j);
-            if (((t->q_flags[i] | t->k_flags[j]) & ATTN__PLAIN) == 0 || g == 0) {
-                continue;
+            if (((t->q_flags[i] | t->k_flags[j]) & ATTN__PLAIN) != 0 && g != 0) {
+                const void *k = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin + j);
+                K->additive_b(f->width, q, k, attn__at(n, f->w->data, t->h * f->width), g, dq,
+                              dk.data != NULL ? attn__in(n, dk.data, 0, j * dk.stride) : NULL, dw);
+                K->set(ds, i * f->tile_keys + j, 0);
             }
-            const void *k = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin + j);
-            K->additive_b(f->width, q, k, attn__at(n, f->w->data, t->h * f->width), g, dq != NULL ? attn__in(n, dq, 0, i * stride) : NULL,
-                          attn__in(n, t->worker, f->backward.d_key, j * f->width), dw);
-            K->set(ds, i * f->tile_keys + j, 0);
         }
     }
 }
 
 /* to += 4 w u for rows of units u */
-static void add_units(const attn__node *n, const attn__tile *t, int64_t rows, const void *u, void *to, int64_t stride)
+static void add_units(const attn__node *n, const attn__tile *t, int64_t count, const void *u, rows to)
 {
     const attn__fused *f = n->attributes;
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < count; i++) {
         ATTN__K(n)->fma(f->width, 4, attn__at(n, f->w->data, t->h * f->width), attn__in(n, u, 0, i * f->units),
-                        attn__in(n, to, 0, i * stride));
+                        attn__in(n, to.data, 0, i * to.stride));
     }
 }
 
@@ -86,19 +85,21 @@ static void additive_backward(const attn__node *n, const attn__task *task, attn_
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
-    int64_t stride = 0;
-    void *dq = n->in[0]->needs_grad ? query_gradient(n, task, t, &stride) : NULL, *dw = attn__w_part(n, task, t->h);
+    rows dk = n->in[1]->needs_grad ? key_gradient(n, t) : (rows){NULL, 0};
     void *units_q = t->worker + at->d_units_q, *units_k = t->worker + at->d_units_k, *units_w = t->worker + at->d_w;
-    plain_pairs(n, t, ds, dq, stride, dw);
+    void *dw = attn__w_part(n, task, t->h);
+    plain_pairs(n, t, ds, dk, dw);
     K->zero(t->rows * f->units, units_q);
     K->zero(t->keys * f->units, units_k);
     K->zero(f->units, units_w);
     K->tile_additive_b(t->rows, t->keys, f->units, t->query, attn__in(n, n->scratch, at->key_rows, task->tile * f->tile_keys * f->units),
                        ds, f->tile_keys, units_q, units_k, units_w);
-    if (dq != NULL) {
-        add_units(n, t, t->rows, units_q, dq, stride);
+    if (n->in[0]->needs_grad) {
+        add_units(n, t, t->rows, units_q, (rows){t->worker + at->d_query, f->width});
     }
-    add_units(n, t, t->keys, units_k, t->worker + at->d_key, f->width);
+    if (dk.data != NULL) {
+        add_units(n, t, t->keys, units_k, dk);
+    }
     double all = 0; /* dw = sum ds (1 - 2 r) */
     for (int64_t i = 0; i < t->rows; i++) {
         all += K->sum(t->keys, attn__in(n, ds, 0, i * f->tile_keys));
@@ -113,17 +114,16 @@ static void value_backward(const attn__node *n, const attn__task *task, attn__ti
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
-    void *dv = t->worker + at->d_value;
+    int64_t stride = f->kv_heads * f->value_width;
+    void *dv = attn__head(n, n->in[2]->grad, f->d.keys, f->kv_heads, f->value_width, t->b, t->g, t->k.begin);
     if (f->dropout > 0) {
         attn__tile_drop(n, t, t->scores);
     }
     K->panel_multiply(t->keys, f->value_width, t->rows, 1, t->scores, 1, f->tile_keys,
                       attn__in(n, n->scratch, at->gradients, task->query_tile * K->panel_size(f->tile_queries, f->value_width)), true, dv,
-                      f->value_width);
-    attn__add_flagged(n, t, false, ATTN__BAD_GRADIENT, 1, t->scores, g, f->value_width, f->value_width, dv, f->value_width);
+                      stride);
+    attn__add_flagged(n, t, false, ATTN__BAD_GRADIENT, 1, t->scores, g, f->value_width, f->value_width, dv, stride);
 }
-
-/* ---- one tile of queries against one of keys ---- */
 
 /* Weights and the gradients of the scores. */
 static void *score_gradients(const attn__node *n, const attn__task *task, attn__tile *t, const void *g)
@@ -144,27 +144,10 @@ static void *score_gradients(const attn__node *n, const attn__task *task, attn__
     return ds;
 }
 
-static void load_rows(const attn__node *n, int64_t rows, int64_t width, const void *from, int64_t stride, void *to)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        memcpy(attn__in(n, to, 0, i * width), attn__in(n, from, 0, i * stride), (size_t)width * attn_dtype_size(n->out->dtype));
-    }
-}
-
-static void meet(const attn__node *n, attn__task *task, attn__tile *t)
+static void meet(const attn__node *n, const attn__task *task, attn__tile *t)
 {
     const attn__fused *f = n->attributes;
-    const attn__fused_layout *at = &f->backward;
-    void *g = t->worker + at->gradient, *q = t->worker + at->query;
-    load_rows(n, t->rows, f->value_width, attn__head(n, n->out->grad, f->d.queries, f->d.heads, f->value_width, t->b, t->h, t->q.begin),
-              f->d.heads * f->value_width, g);
-    if (f->additive) {
-        t->query = attn__in(n, n->scratch, at->queries, task->query_tile * f->tile_queries * f->units);
-    } else {
-        load_rows(n, t->rows, f->width, attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin),
-                  f->d.heads * f->width, q);
-        t->query = q;
-    }
+    const void *g = t->worker + f->backward.gradient;
     void *ds = score_gradients(n, task, t, g);
     if (n->in[2]->needs_grad) {
         value_backward(n, task, t, g);
@@ -181,40 +164,66 @@ static void meet(const attn__node *n, attn__task *task, attn__tile *t)
     }
 }
 
-/* Adds the sums of the tile's keys to a gradient, whose rows lie a row of all heads apart. */
-static void put(const attn__node *n, attn_tensor *x, const attn__task *task, attn__span k, int64_t width, const void *sums)
+/* ---- one tile of queries against the keys of a chunk ---- */
+
+static void load_rows(const attn__node *n, int64_t count, int64_t width, const void *from, int64_t stride, void *to)
 {
-    const attn__fused *f = n->attributes;
-    for (int64_t j = k.begin; x->needs_grad && j < k.end; j++) {
-        ATTN__K(n)->axpy(width, 1, attn__in(n, sums, 0, (j - k.begin) * width),
-                         attn__head(n, x->grad, f->d.keys, f->kv_heads, width, task->b, task->g, j));
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(attn__in(n, to, 0, i * width), attn__in(n, from, 0, i * stride), (size_t)width * attn_dtype_size(n->out->dtype));
     }
 }
 
-static void tile_of_keys(const attn__node *n, attn__task *task, int64_t key_tile, char *memory)
+static void load_queries(const attn__node *n, const attn__task *task, attn__tile *t)
 {
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
-    const attn__kernel_table *K = ATTN__K(n);
-    attn__span k = attn__range(f->d.keys, f->tile_keys, key_tile);
-    task->tile = (task->b * f->kv_heads + task->g) * f->key_tiles + key_tile;
-    K->zero((k.end - k.begin) * f->width, memory + at->d_key);
-    K->zero((k.end - k.begin) * f->value_width, memory + at->d_value);
-    for (int64_t h = task->g * f->group; h < (task->g + 1) * f->group; h++) {
-        for (int64_t tile = 0; tile < f->query_tiles; tile++) {
-            attn__tile t = {.worker = memory, .row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
-            t.capped = f->soft_cap != 0 ? memory + at->capped : NULL;
-            attn__span seen = attn__tile_look(n, &t, task->b, h, tile);
-            if (seen.begin < k.end && k.begin < seen.end) {
-                task->query_tile = (task->b * f->d.heads + h) * f->query_tiles + tile;
-                t.q_flags = (const uint8_t *)n->scratch + at->query_flags + (task->b * f->d.heads + h) * f->d.queries + t.q.begin;
-                attn__tile_turn(n, &t, at, key_tile);
-                meet(n, task, &t);
-            }
+    load_rows(n, t->rows, f->value_width, attn__head(n, n->out->grad, f->d.queries, f->d.heads, f->value_width, t->b, t->h, t->q.begin),
+              f->d.heads * f->value_width, t->worker + at->gradient);
+    if (f->additive) {
+        t->query = attn__in(n, n->scratch, at->queries, task->query_tile * f->tile_queries * f->units);
+    } else {
+        load_rows(n, t->rows, f->width, attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin),
+                  f->d.heads * f->width, t->worker + at->query);
+        t->query = t->worker + at->query;
+    }
+    t->q_flags = (const uint8_t *)n->scratch + at->query_flags + (t->b * f->d.heads + t->h) * f->d.queries + t->q.begin;
+    ATTN__K(n)->zero(t->rows * f->width, t->worker + at->d_query);
+}
+
+/* The gradient of the tile's queries goes to its part, or to the tensor if there is one chunk only. */
+static void put_queries(const attn__node *n, const attn__task *task, const attn__tile *t)
+{
+    const attn__fused *f = n->attributes;
+    const void *dq = t->worker + f->backward.d_query;
+    if (f->chunks > 1) {
+        load_rows(n, t->rows, f->width, dq, f->width, attn__query_part(n, task->chunk, t->b, t->h, t->q.begin));
+        return;
+    }
+    for (int64_t i = 0; i < t->rows; i++) {
+        ATTN__K(n)->axpy(f->width, 1, attn__in(n, dq, 0, i * f->width),
+                         attn__head(n, n->in[0]->grad, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin + i));
+    }
+}
+
+static void tile_of_queries(const attn__node *n, attn__task *task, int64_t h, int64_t tile, char *memory)
+{
+    const attn__fused *f = n->attributes;
+    const attn__fused_layout *at = &f->backward;
+    attn__tile t = {.worker = memory, .row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
+    attn__span chunk = attn__range(f->key_tiles, f->chunk_tiles, task->chunk), seen = attn__tile_look(n, &t, task->b, h, tile);
+    t.capped = f->soft_cap != 0 ? memory + at->capped : NULL;
+    task->query_tile = (task->b * f->d.heads + h) * f->query_tiles + tile;
+    load_queries(n, task, &t);
+    for (int64_t k = chunk.begin; k < chunk.end; k++) {
+        attn__tile_turn(n, &t, at, k);
+        if (seen.begin < t.k.end && t.k.begin < seen.end) {
+            task->tile = (task->b * f->kv_heads + task->g) * f->key_tiles + k;
+            meet(n, task, &t);
         }
     }
-    put(n, n->in[1], task, k, f->width, memory + at->d_key);
-    put(n, n->in[2], task, k, f->value_width, memory + at->d_value);
+    if (n->in[0]->needs_grad) {
+        put_queries(n, task, &t);
+    }
 }
 
 static void chunk_of_keys(void *ctx, int64_t number, int worker)
@@ -223,10 +232,11 @@ static void chunk_of_keys(void *ctx, int64_t number, int worker)
     const attn__fused *f = n->attributes;
     attn__task task = {.number = number, .chunk = number % f->chunks, .g = number / f->chunks % f->kv_heads};
     task.b = number / f->chunks / f->kv_heads;
-    attn__span tiles = attn__range(f->key_tiles, f->chunk_tiles, task.chunk);
     attn__parts_begin(n, &task);
-    for (int64_t tile = tiles.begin; tile < tiles.end; tile++) {
-        tile_of_keys(n, &task, tile, (char *)n->scratch + f->backward.workers + (size_t)worker * f->backward.worker_size);
+    for (int64_t h = task.g * f->group; h < (task.g + 1) * f->group; h++) {
+        for (int64_t tile = 0; tile < f->query_tiles; tile++) {
+            tile_of_queries(n, &task, h, tile, (char *)n->scratch + f->backward.workers + (size_t)worker * f->backward.worker_size);
+        }
     }
 }
 

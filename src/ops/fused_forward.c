@@ -84,18 +84,18 @@ static void tile_of_queries(void *ctx, int64_t tile, int worker)
     char *memory = (char *)n->scratch + at->workers + (size_t)worker * at->worker_size;
     attn__tile t = {.row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
     attn__span seen = attn__tile_look(n, &t, b, h, tile % f->query_tiles);
-    /* m and l stay for the backward pass */
-    void *m = attn__at(n, n->saved, head * f->d.queries + t.q.begin), *l = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
-    void *acc = memory + at->acc;
+    /* these stay for the backward pass */
+    void *m = attn__at(n, n->saved, head * f->d.queries + t.q.begin), *inverse = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
+    void *acc = memory + at->acc, *l = memory + at->l;
     load_queries(n, &t, memory + at->query, (uint8_t *)n->scratch + at->query_flags + head * f->d.queries + t.q.begin);
     K->zero(t.rows * f->value_width, acc);
-    K->zero(t.rows, l);
+    K->zero(t.rows * K->panel_columns(), l);
     K->hide(t.rows, 0, 0, NULL, m);
     for (int64_t k = seen.begin / f->tile_keys; k * f->tile_keys < seen.end; k++) {
         add_keys(n, &t, k, m, l, acc);
     }
-    K->tile_finish(t.rows, f->value_width, acc, l, attn__head(n, n->out->data, f->d.queries, f->d.heads, f->value_width, b, h, t.q.begin),
-                   f->d.heads * f->value_width);
+    K->tile_finish(t.rows, f->value_width, acc, l, inverse,
+                   attn__head(n, n->out->data, f->d.queries, f->d.heads, f->value_width, b, h, t.q.begin), f->d.heads * f->value_width);
 }
 
 void attn__fused_forward(attn__node *n)

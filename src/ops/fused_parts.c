@@ -62,10 +62,7 @@ static void pack_queries(void *ctx, int64_t tile, int worker)
     attn__copy_rows(n, rows, f->value_width, g, stride, copy, flags, ATTN__BAD_GRADIENT);
     K->panel_pack(rows, f->value_width, copy, f->value_width, 1,
                   attn__in(n, n->scratch, at->gradients, tile * K->panel_size(f->tile_queries, f->value_width)));
-    for (int64_t i = 0; i < rows; i++) {
-        K->set(attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin), i,
-               K->dot(f->value_width, attn__in(n, y, 0, i * stride), attn__in(n, g, 0, i * stride)));
-    }
+    K->tile_dots(rows, f->value_width, y, stride, g, stride, attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin));
 }
 
 void attn__pack_backward(attn__node *n)
@@ -119,9 +116,6 @@ void attn__parts_begin(const attn__node *n, const attn__task *task)
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
     int64_t first = task->g * f->group, steps[3];
-    if (n->in[0]->needs_grad && f->chunks > 1) {
-        K->zero(f->group * f->d.queries * f->width, attn__query_part(n, task->chunk, task->b, first, 0));
-    }
     if (f->additive) {
         K->zero(f->group * f->width, attn__w_part(n, task, first));
     }

@@ -52,6 +52,9 @@ static inline bool attn__sees(attn__row row, int64_t j)
 }
 /* Whether the mask hides anything at all. */
 bool attn__mask_empty(const attn_mask *mask);
+/* What a mask that fits `d` says of queries begin .. begin + count - 1, as the mask of these alone: lengths, causality and window have gone
+ * into ranges of rows. New arrays are memory of the step, the others the caller's. Notes ATTN_ENOMEM or ATTN_ERANGE on the tape. */
+attn_status attn__mask_slice(attn_tape *t, const attn_mask *from, attn__pairs d, int64_t begin, int64_t count, attn_mask *to);
 
 /* ---- attention_scores.c, score_bias.c: what the plain and the fused form of attention ask of their inputs ---- */
 
