@@ -181,8 +181,8 @@ typedef struct attn_score_config {
 ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score_config config,
                                             const attn_mask *mask);
 
-/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0 and cap and 1 / cap are normal numbers
- * of the dtype   @grad ds = g (1 - (y / cap)^2)
+/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0 and cap and 1 / cap are normal
+ * numbers of the dtype   @grad ds = g (1 - (y / cap)^2)
  * @see Gemma Team 2024, arXiv:2408.00118, 2 */
 ATTN_API attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap);
 
@@ -220,9 +220,9 @@ typedef struct attn_fused_input {
     attn_tensor *position; /* table of attn_relative_bias [none] */
     const int32_t *first;  /* as in attn_relative_bias (copied) [0] */
     attn_score_config score;
-    double soft_cap;       /* > 0: as in attn_soft_cap [none] */
-    double dropout;        /* rate of dropout on the weights in training [0] */
-    const attn_mask *mask; /* (copied) [all to all] */
+    double soft_cap; /* > 0: as in attn_soft_cap [none] */
+    double dropout;  /* rate of dropout on the weights in training [0] */
+    attn_mask mask;  /* (copied) [all to all] */
 } attn_fused_input;
 
 /** The composition of attn_attention_scores, attn_soft_cap, attn_relative_bias, attn_score_bias, attn_softmax, attn_dropout and

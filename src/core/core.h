@@ -62,6 +62,7 @@ typedef struct attn__arena {
     size_t used;     /* bytes used in `current` */
     size_t capacity; /* bytes of all chunks */
     size_t before;   /* bytes used in the chunks before `current` */
+    size_t most;     /* the most bytes that were in use when it was rewound */
 } attn__arena;
 
 typedef struct attn__mark {
@@ -77,6 +78,9 @@ void *attn__arena_array(attn__arena *a, int64_t count, size_t size); /* overflow
 void *attn__arena_copy(attn__arena *a, const void *data, size_t size);
 attn__mark attn__arena_mark(const attn__arena *a);
 void attn__arena_rewind(attn__arena *a, attn__mark mark);
+/* The most bytes in use at one time since the last reset, which takes everything back. */
+size_t attn__arena_most(const attn__arena *a);
+void attn__arena_reset(attn__arena *a);
 
 /* ---- parallel.c: the one parallel loop ---- */
 

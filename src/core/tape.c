@@ -37,7 +37,7 @@ void attn_tape_free(attn_tape *t)
 
 void attn_tape_reset(attn_tape *t)
 {
-    attn__arena_rewind(&t->arena, (attn__mark){NULL, 0, 0});
+    attn__arena_reset(&t->arena);
     t->last = NULL;
     t->error = (attn_error){.status = ATTN_OK};
     t->drawn = 0;
@@ -109,7 +109,7 @@ size_t attn_tape_capacity(const attn_tape *t)
 
 size_t attn_tape_used(const attn_tape *t)
 {
-    return t->arena.before + t->arena.used;
+    return attn__arena_most(&t->arena);
 }
 
 attn_status attn__tape_fail(attn_tape *t, attn_status status, const char *format, ...)

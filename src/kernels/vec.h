@@ -47,18 +47,14 @@ static inline IVEC NAME(mask_of)(const uint8_t bytes[])
     return (IVEC)(__builtin_convertvector(*(const bytes_of_vector *)(const void *)bytes, IVEC) != 0);
 }
 
-/* ---- lane by lane, in loops that compilers know as one instruction ---- */
-
 /* a where a > b, else b: b too if a lane is NaN */
 static inline VEC NAME(larger)(VEC a, VEC b)
 {
-    for (int64_t i = 0; i < VN; i++) {
-        b[i] = a[i] > b[i] ? a[i] : b[i];
-    }
-    return b;
+    return NAME(select)((IVEC)(a > b), a, b);
 }
 
-/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. */
+/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. Compilers know the
+ * loop as one instruction. */
 static inline VEC NAME(at_most)(VEC a, VEC b)
 {
     IVEC x = (IVEC)a, y = (IVEC)b;

@@ -33,12 +33,21 @@ static attn_tensor *mix(attn_tape *t, const problem *p, attn_tensor *weights)
     return attn_attention_mix(t, attn_dropout(t, weights, c->dropout), p->in.value, c->score.kv_heads, &c->mask);
 }
 
-/* The output alone. */
+/* The output alone, without an array of all pairs. */
 static attn_tensor *output_of(attn_tape *t, const problem *p)
 {
-    attn_attend_output stages;
-    compose(t, p, true, &stages);
-    return mix(t, p, stages.weights);
+    const attn_attend_config *c = &p->config;
+    return attn_fused_attention(t, &(attn_fused_input){.query = p->in.query,
+                                                       .key = p->in.key,
+                                                       .value = p->in.value,
+                                                       .w = p->in.w,
+                                                       .bias = p->in.bias,
+                                                       .position = p->in.position,
+                                                       .first = p->first,
+                                                       .score = c->score,
+                                                       .soft_cap = c->soft_cap,
+                                                       .dropout = c->dropout,
+                                                       .mask = c->mask});
 }
 
 /* ---- the report ---- */
