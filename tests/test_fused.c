@@ -128,11 +128,11 @@ static void passes_add_up(void **state)
 static void one_visible_key_is_exact(void **state)
 {
     (void)state;
-    const int64_t lengths[] = {1, 5, 96, 97, 193};
+    const int64_t lengths[] = {1, 5, 96, 97, 193}, widths[] = {1, 3, 8, 97, 300};
     for (uint64_t n = 0; n < 2 * 3 * 5 * 5; n++) {
         attn_dtype dtype = n % 2 == 0 ? ATTN_F32 : ATTN_F64;
         fused_problem p = self_attention(n / 2, lengths[n / 6 % 5], 2, 1, MASK_TOP_LEFT);
-        p.a.value_width = lengths[n / 30];
+        p.a.value_width = widths[n / 30];
         p.a.config.mask.window = true;
         p.a.config.mask.left = 0;
         fused_open(&p);
