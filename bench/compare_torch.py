@@ -88,7 +88,7 @@ def tuned(seconds, threads):
     if not candidates:
         sys.exit("compare_torch: PyTorch does not start; sh scripts/setup.sh --bench installs it")
     best = {c: float("inf") for c in candidates}
-    for _ in range(3):
+    for _ in range(5):
         for c in candidates:
             best[c] = min(best[c], c.time(CHOOSE_BY, seconds, threads).get("min_ms", float("inf")))
     chosen = min(candidates, key=best.get)
