@@ -44,7 +44,9 @@ static void measure(attn_tape *t, attn_score score, int w, measures m)
 {
     attn_tape_reset(t);
     attn_attend_input in = {.query = normal(t, 1, 4 << w), .key = normal(t, 2, 4 << w), .value = normal(t, 3, VALUES)};
-    attn_attend_output a = attn_attend(t, in, &(attn_attend_config){.score = {.score = score, .heads = 1}});
+    const attn_attend_config config = {
+        .score = {.score = score, .heads = 1}, .report = {.weights = true, .scores = true}, .composed = true}; /* scores get gradients */
+    attn_attend_output a = attn_attend(t, in, &config);
     if (attn_backward(t, attn_sum(t, attn_mul(t, a.output, normal(t, 4, VALUES)))) == ATTN_OK) {
         attn_weight_statistics s = attn_weights_describe(a.weights);
         m[0][w] = s.entropy / log(ROWS);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--torch]
-# --torch adds to --tests what computes the tests' reference data again.
+# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--torch|--bench]
+# --torch adds to --tests what computes the tests' reference data again; --bench installs what speed is compared with.
 # Says nothing if nothing is missing. Where it cannot install, it names the packages and exits 2.
 set -eu
 
@@ -27,6 +27,8 @@ extra python3-numpy       package:python3-numpy         a second reader and writ
 extra clang               command:clang                 a second compiler's warnings
 extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
 torch python3-torch       package:python3-torch         computes attention and its gradients independently
+bench libopenblas0-openmp package:libopenblas0-openmp   makes PyTorch as fast as it can be: matrix products
+bench libtcmalloc-minimal4 package:libtcmalloc-minimal4 makes PyTorch as fast as it can be: memory
 LIST
 }
 
@@ -77,7 +79,8 @@ case ${1-} in
 '') ;;
 --tests) stages='build tests extra' ;;
 --torch) stages='build tests extra torch' ;;
-*) fail "unknown option $1, expected --tests, --torch or nothing" ;;
+--bench) stages='build torch bench' ;;
+*) fail "unknown option $1, expected --tests, --torch, --bench or nothing" ;;
 esac
 
 # Word splitting is wanted wherever $stages is used.

@@ -116,7 +116,8 @@ ends 0 --matrix m.json --save-weights m.npy --quiet
 ends 0 --matrix m.npy --rows rows.txt --columns columns.txt -o c.png --quiet
 same b.png c.png
 
-for look in '--cmap greys' '--vmin -1' '--vmax 2' '--digits 0' '--digits 5' '--annotate none' '--title x'; do
+for look in '--cmap greys' '--vmin -1' '--vmax 2' '--digits 0' '--digits 5' '--annotate none' '--title x' \
+    '--row-title x' '--column-title x' '--bar-title x'; do
     # shellcheck disable=SC2086
     ends 0 --matrix m.json -o c.png --quiet $look
     measure c.png

@@ -174,6 +174,31 @@ static void marks_nest(void **state)
     attn__arena_free(&a);
 }
 
+/* What a step needed at its fullest is still known after it was given back, and a reset forgets it. */
+static void the_most_in_use_is_remembered(void **state)
+{
+    (void)state;
+    attn__arena a;
+    attn__arena_init(&a, NULL);
+    assert_int_equal(attn__arena_most(&a), 0);
+    for (int step = 0; step < 3; step++) {
+        attn__arena_alloc(&a, 640);
+        attn__mark mark = attn__arena_mark(&a);
+        attn__arena_alloc(&a, 6400000); /* in a chunk of its own */
+        assert_int_equal(attn__arena_most(&a), 640 + 6400000);
+        attn__arena_rewind(&a, mark);
+        attn__arena_alloc(&a, 64);
+        assert_int_equal(attn__arena_most(&a), 640 + 6400000);
+        attn__arena_rewind(&a, mark);
+        attn__arena_alloc(&a, 12800000);
+        assert_int_equal(attn__arena_most(&a), 640 + 12800000);
+        attn__arena_reset(&a);
+        assert_int_equal(attn__arena_most(&a), 0);
+        assert_int_equal(a.before + a.used, 0);
+    }
+    attn__arena_free(&a);
+}
+
 /* Steps of changing sizes, none above LIMIT bytes, settle down: the memory held stays within a small multiple of LIMIT. */
 static void changing_steps_do_not_pile_up_memory(void **state)
 {
@@ -254,6 +279,7 @@ int main(void)
         cmocka_unit_test(impossible_sizes_are_refused),
         cmocka_unit_test(rewinding_gives_the_same_memory_again),
         cmocka_unit_test(marks_nest),
+        cmocka_unit_test(the_most_in_use_is_remembered),
         cmocka_unit_test(changing_steps_do_not_pile_up_memory),
         cmocka_unit_test(a_chunk_that_just_fits_will_do),
     };

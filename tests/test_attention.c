@@ -110,6 +110,7 @@ static void additive_scores_have_three_learned_parts(void **state)
                                                      (attn_attention_input){
                                                          .query = variable_of(t, ATTN_F64, ATTN_SHAPE(1, 1, 2), zero),
                                                          .key = variable_of(t, ATTN_F64, ATTN_SHAPE(1, 2, 2), keys),
+                                                         .report = {.weights = true, .scores = true},
                                                      });
     assert_close(attn_tensor_get(out.weights, 0), 0.8210, 0, 1e-4);
     assert_close(attn_tensor_get(out.weights, 1), 0.1790, 0, 1e-4);

@@ -196,6 +196,7 @@ static attn_status whole_run(const attn_allocator *allocator)
 {
     attn_status status = ATTN_ENOMEM;
     const int32_t lengths[] = {3, 2};
+    const uint8_t allow[2 * 3 * 3] = {1, 1, 1, 1};
     attn_params *p = attn_params_new(ATTN_F32, allocator);
     attn_tape *t = attn_tape_new(allocator);
     if (p != NULL && t != NULL) {
@@ -206,7 +207,10 @@ static attn_status whole_run(const attn_allocator *allocator)
             assert_non_null(layer);
             attn_tensor *x = attn_variable(t, ATTN_F32, ATTN_SHAPE(2, 3, 4), NULL);
             attn_attention_output out = attn_attention_apply(
-                t, layer, (attn_attention_input){.query = x, .mask = {.key_lengths = lengths, .causal = ATTN_CAUSAL_TOP_LEFT}});
+                t, layer,
+                (attn_attention_input){.query = x,
+                                       .mask = {.key_lengths = lengths, .allow = allow, .causal = ATTN_CAUSAL_TOP_LEFT},
+                                       .report = {.weights = true, .scores = true, .first_query = 1, .queries = 1}});
             status = attn_backward(t, attn_sum(t, out.output));
         }
     }

@@ -24,17 +24,7 @@ static attn_tensor *build(attn_tape *t, attn_tensor *const inputs[], int n, void
     for (int k = 0; k < n; k++) {
         in[c->which[k]] = inputs[k];
     }
-    return attn_attend(t,
-                       (attn_attend_input){.query = in[IN_QUERY],
-                                           .key = in[IN_KEY],
-                                           .value = in[IN_VALUE],
-                                           .past_key = in[IN_PAST_KEY],
-                                           .past_value = in[IN_PAST_VALUE],
-                                           .w = in[IN_W],
-                                           .bias = in[IN_BIAS],
-                                           .position = in[IN_POSITION]},
-                       &c->p.config)
-        .output;
+    return attn_attend(t, attend_input(in), &c->p.config).output;
 }
 
 /* Adds what was checked to the totals. */
@@ -44,6 +34,7 @@ static void run(attend_problem p, attn_gradcheck_report *total)
     attn_gradcheck_input inputs[INPUTS];
     attn_gradcheck_report report;
     attend_open(&c.p);
+    c.p.config.report = (attn_attend_report){.weights = false};
     for (int k = 0; k < INPUTS; k++) {
         if (c.p.in[k] != NULL) {
             inputs[c.n] = (attn_gradcheck_input){attend_names[k], attend_shape(&c.p, k), c.p.in[k]};

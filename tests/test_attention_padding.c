@@ -10,31 +10,8 @@
 
 static const attn_score scores[] = {ATTN_SCORE_SCALED_DOT, ATTN_SCORE_DOT, ATTN_SCORE_ADDITIVE};
 
-enum { B = 2, TQ = 5, TK = 7, PAST = 3 }; /* TK counts the past */
+enum { B = MASK_BATCH, TQ = MASK_QUERIES, TK = MASK_KEYS, PAST = 3 }; /* TK counts the past */
 
-static const int32_t key_lengths[] = {4, 6}, no_keys[] = {5, 0}, query_lengths[] = {2, 4}, row_lengths[] = {0, 2, 7, 1, 3, 5, 0, 0, 6, 2},
-                     row_begins[] = {0, 1, 5, 1, 2, 3, 2, 7, 5, 0}, places[] = {3, -2};
-static const uint8_t allow_keys[] = {1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0};
-static const uint8_t allow_pairs[] = {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0,
-                                      0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0,
-                                      0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0};
-static const attn_mask masks[] = {
-    {.key_lengths = key_lengths},
-    {.key_lengths = no_keys},
-    {.query_lengths = query_lengths},
-    {.row_lengths = row_lengths},
-    {.row_begins = row_begins, .row_lengths = row_lengths},
-    {.allow = allow_pairs},
-    {.allow = allow_keys, .allow_form = ATTN_ALLOW_KEYS},
-    {.causal = ATTN_CAUSAL_TOP_LEFT},
-    {.causal = ATTN_CAUSAL_BOTTOM_RIGHT},
-    {.causal = ATTN_CAUSAL_POSITION, .positions = places},
-    {.window = true, .left = 1, .right = 0},
-    {.window = true, .left = 1, .right = 1, .positions = places},
-    {.window = true, .left = 2, .right = -1, .causal = ATTN_CAUSAL_TOP_LEFT},
-    {.key_lengths = key_lengths, .query_lengths = query_lengths, .allow = allow_pairs, .causal = ATTN_CAUSAL_BOTTOM_RIGHT},
-};
-enum { MASKS = sizeof masks / sizeof masks[0] };
 static const double fillings[] = {0, NAN, INFINITY, -INFINITY, 1e30};
 
 /* Numbers of any count, compared by their bits. */
@@ -121,19 +98,20 @@ static void hidden_rows_change_no_bit(void **state)
         attn_dtype dtype = n / (MASKS * 6) == 0 ? ATTN_F32 : ATTN_F64;
         attend_problem p = {.batch = B, .queries = TQ, .keys = all ? TK - PAST : TK, .past = all ? PAST : 0, .width = 3, .value_width = 5};
         p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 4, .kv_heads = all ? 2 : 4};
-        p.config.mask = masks[n / 3 % MASKS];
+        p.config.mask = attend_masks[n / 3 % MASKS];
         p.config.soft_cap = all ? 0.8 : 0;
         p.bias = all ? ATTN_SHAPE(B, 4, TQ, TK) : ATTN_SCALAR;
         p.clip = all ? 2 : 0;
         p.seed = (uint64_t)n;
         attend_open(&p);
-        numbers clean = run_functional(&p, dtype);
         attn_tape *t = attn_tape_new(NULL);
         attend_reference r = attend_by_loops(&p);
         attn_attend_output out = attend_run(&p, t, dtype, true);
         assert_true(attend_difference(&p, &out, &r, true) < 40 * epsilon_of(dtype));
         attend_reference_free(&r);
         attn_tape_free(t);
+        p.config.report.first_query = n % (TQ + 1); /* also a part of the queries, or none */
+        numbers clean = run_functional(&p, dtype);
         for (size_t f = 0; f < sizeof fillings / sizeof fillings[0]; f++) {
             fill_hidden(&p, fillings[f]);
             numbers filled = run_functional(&p, dtype);
@@ -147,16 +125,16 @@ static void hidden_rows_change_no_bit(void **state)
 
 enum { WIDTH = 8, PAST_WIDTH = 4 }; /* of inputs, and of two key/value heads of width 2 */
 
-/* A layer with grouped heads, biases, positions and a cap, behind a past of projected rows. */
-static attention_problem layer_problem(int score, const attn_mask *mask)
+/* A layer with grouped heads, perhaps biases, positions and a cap, behind a past of projected rows. */
+static attention_problem layer_problem(int score, const attn_mask *mask, bool bias)
 {
     attention_problem p = {.batch = B, .queries = TQ, .keys = TK - PAST, .mask = *mask};
     p.config = (attn_attention_config){
-        .score = scores[score], .heads = 4, .kv_heads = 2, .query_dim = WIDTH, .bias = true, .relative_clip = 2, .soft_cap = 0.8};
+        .score = scores[score], .heads = 4, .kv_heads = 2, .query_dim = WIDTH, .bias = bias, .relative_clip = 2, .soft_cap = 0.8};
     return p;
 }
 
-static numbers run_layer(attention_problem *p, const double *past, attn_dtype dtype)
+static numbers run_layer(attention_problem *p, const double *past, const double *cotangent, attn_dtype dtype)
 {
     numbers n = {.count = 0};
     attn_tape *t = attn_tape_new(NULL);
@@ -166,13 +144,16 @@ static numbers run_layer(attention_problem *p, const double *past, attn_dtype dt
         variable_of(t, dtype, ATTN_SHAPE(B, TK - PAST, WIDTH), p->value), variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
         variable_of(t, dtype, ATTN_SHAPE(B, PAST, PAST_WIDTH), past),
     };
-    attn_attention_output out = attn_attention_apply(
-        t, p->layer,
-        (attn_attention_input){.query = x[0], .key = x[1], .value = x[2], .mask = p->mask, .past_key = x[3], .past_value = x[4]});
+    attn_attention_output out = attn_attention_apply(t, p->layer,
+                                                     (attn_attention_input){.query = x[0],
+                                                                            .key = x[1],
+                                                                            .value = x[2],
+                                                                            .mask = p->mask,
+                                                                            .past_key = x[3],
+                                                                            .past_value = x[4],
+                                                                            .report = {.weights = true, .scores = true}});
     assert_tape_ok(t);
-    double *cotangent = random_values(B * TQ * WIDTH, 3, -1, 1);
     assert_int_equal(backward_from(t, out.output, cotangent), ATTN_OK);
-    free(cotangent);
     take(&n, out.output, false);
     take(&n, out.weights, false);
     take(&n, out.scores, false);
@@ -191,22 +172,25 @@ static numbers run_layer(attention_problem *p, const double *past, attn_dtype dt
     return n;
 }
 
+/* Also where what comes back for a silent query is NaN: it reaches no parameter, W_o and b_o included. */
 static void hidden_rows_change_no_bit_of_a_layer(void **state)
 {
     (void)state;
-    for (int n = 0; n < MASKS * 3 * 2; n++) {
-        attn_dtype dtype = n / (MASKS * 3) == 0 ? ATTN_F32 : ATTN_F64;
-        attention_problem p = layer_problem(n % 3, &masks[n / 3 % MASKS]);
+    for (int n = 0; n < MASKS * 3 * 4; n++) {
+        attn_dtype dtype = n / (MASKS * 3) % 2 == 0 ? ATTN_F32 : ATTN_F64;
+        attention_problem p = layer_problem(n % 3, &attend_masks[n / 3 % MASKS], n / (MASKS * 6) == 0);
         attend_problem shape = {.batch = B, .queries = TQ, .keys = TK - PAST, .past = PAST, .width = PAST_WIDTH, .value_width = 0};
         shape.config.score = (attn_score_config){.heads = WIDTH / PAST_WIDTH, .kv_heads = 1};
         shape.config.mask = p.mask; /* who sees whom; the rows are filled by hand below */
         attention_open(&p, dtype);
-        double *past = random_values(B * PAST * PAST_WIDTH, 4, -1, 1);
-        numbers clean = run_layer(&p, past, dtype);
+        double *past = random_values(B * PAST * PAST_WIDTH, 4, -1, 1), *cotangent = random_values(B * TQ * WIDTH, 3, -1, 1);
+        numbers clean = run_layer(&p, past, cotangent, dtype);
         for (size_t f = 0; f < sizeof fillings / sizeof fillings[0]; f++) {
             for (int64_t b = 0; b < B; b++) {
                 for (int64_t i = 0; i < TQ; i++) {
-                    fill_row(attend_query_used(&shape, b, i) ? NULL : p.query, b * TQ + i, WIDTH, fillings[f]);
+                    bool used = attend_query_used(&shape, b, i);
+                    fill_row(used ? NULL : p.query, b * TQ + i, WIDTH, fillings[f]);
+                    fill_row(used ? NULL : cotangent, b * TQ + i, WIDTH, fillings[f]);
                 }
                 for (int64_t j = 0; j < TK; j++) {
                     bool used = attend_key_used(&shape, b, j);
@@ -215,25 +199,27 @@ static void hidden_rows_change_no_bit_of_a_layer(void **state)
                     fill_row(used || j < PAST ? NULL : p.value, b * (TK - PAST) + j - PAST, WIDTH, fillings[f]);
                 }
             }
-            numbers filled = run_layer(&p, past, dtype);
+            numbers filled = run_layer(&p, past, cotangent, dtype);
             assert_same_numbers(&clean, &filled);
         }
         free(past);
+        free(cotangent);
         attention_close(&p);
     }
 }
 
 /* ---- asking ---- */
 
-/* The output has the same bits whether or not weights and scores are used, the tape records, and however many threads there are; weights
- * are per head in training and outside it. Field reports B45, B46. */
-static void asking_changes_no_bit(void **state)
+/* What is reported is per head, and the same whether or not the tape records or trains, and on any number of threads. Field reports B45,
+ * B46. */
+static void what_is_reported_is_the_same_everywhere(void **state)
 {
     (void)state;
-    for (int n = 0; n < MASKS * 3; n++) {
+    for (int n = 0; n < MASKS * 3 * 2; n++) {
         attend_problem p = {.batch = B, .queries = TQ, .keys = TK, .width = 3, .value_width = 5, .clip = 1, .seed = (uint64_t)n};
         p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 4, .kv_heads = 2};
-        p.config.mask = masks[n / 3];
+        p.config.mask = attend_masks[n / 3 % MASKS];
+        p.config.composed = n / 3 / MASKS == 1;
         attend_open(&p);
         numbers quiet = run_functional(&p, ATTN_F32);
         for (int way = 0; way < 4; way++) { /* bit 0: record, bit 1: train (without dropout) on four threads */
@@ -257,11 +243,68 @@ static void asking_changes_no_bit(void **state)
     }
 }
 
+/* Output and gradients of a step with dropout, and what the next dropout of the step does. */
+static numbers run_asked(attend_problem *p, attn_dtype dtype, attn_attend_report report)
+{
+    numbers n = {.count = 0};
+    attn_tape *t = attn_tape_new(NULL);
+    attn_tape_set_training(t, true);
+    attn_tape_set_random(t, 7, p->seed);
+    p->config.report = report;
+    attn_attend_output out = attend_run(p, t, dtype, true);
+    assert_true((out.weights != NULL) == report.weights && (out.scores != NULL) == report.scores);
+    assert_true((out.scaled != NULL) == report.scores && (out.capped != NULL) == report.scores);
+    take(&n, out.output, false);
+    for (int k = 0; k < INPUTS; k++) {
+        if (p->in[k] != NULL) {
+            take(&n, p->variable[k], true);
+        }
+    }
+    take(&n, attn_dropout(t, p->variable[IN_VALUE], 0.5), false);
+    attn_tape_free(t);
+    return n;
+}
+
+/* Whatever is asked for, output, gradients and random numbers keep their bits: all options, with a past and dropout. */
+static void asking_changes_no_bit(void **state)
+{
+    (void)state;
+    const attn_attend_report reports[] = {
+        {.weights = true},
+        {.scores = true},
+        {.weights = true, .scores = true},
+        {.weights = true, .scores = true, .first_query = 2, .queries = 1},
+        {.weights = true, .queries = 2},
+        {.scores = true, .first_query = 3},
+        {.weights = true, .scores = true, .first_query = TQ},
+        {.first_query = 1, .queries = 2},
+    };
+    for (int n = 0; n < MASKS * 3 * 4; n++) {
+        attn_dtype dtype = n / (MASKS * 3) % 2 == 0 ? ATTN_F32 : ATTN_F64;
+        attend_problem p = {.batch = B, .queries = TQ, .keys = TK - PAST, .past = PAST, .width = 3, .value_width = 5, .seed = (uint64_t)n};
+        p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 4, .kv_heads = 2};
+        p.config.mask = attend_masks[n / 3 % MASKS];
+        p.config.soft_cap = 0.8;
+        p.config.dropout = 0.3;
+        p.config.composed = n / (MASKS * 6) == 1;
+        p.bias = n % 2 == 0 ? ATTN_SHAPE(B, 1, TQ, TK) : ATTN_SHAPE(4, 1, TK);
+        p.clip = 2;
+        attend_open(&p);
+        numbers unasked = run_asked(&p, dtype, (attn_attend_report){.weights = false});
+        for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+            numbers asked = run_asked(&p, dtype, reports[i]);
+            assert_same_numbers(&asked, &unasked);
+        }
+        attend_close(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hidden_rows_change_no_bit),
         cmocka_unit_test(hidden_rows_change_no_bit_of_a_layer),
+        cmocka_unit_test(what_is_reported_is_the_same_everywhere),
         cmocka_unit_test(asking_changes_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

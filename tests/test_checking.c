@@ -137,10 +137,10 @@ static void minus_infinity_in_a_bias_is_no_fault(void **state)
     attn_tape_reset(t);
     a = attend(t, (const double[]){-INFINITY, INFINITY, 0, 0}, NULL);
     assert_refused(t, a.output, ATTN_ENONFINITE,
-                   "score_bias: operation 2, forward: output (1,1,2,2) is inf at (0,0,0,1); input 1 (2,2) is inf at (0,1)");
+                   "fused_attention: operation 1, forward: output (1,2,2) is nan at (0,0,0); input 3 (2,2) is inf at (0,1)");
     a = attend(t, (const double[]){-INFINITY, 0, 0, NAN}, NULL);
     assert_refused(t, a.output, ATTN_ENONFINITE,
-                   "score_bias: operation 2, forward: output (1,1,2,2) is nan at (0,0,1,1); input 1 (2,2) is nan at (1,1)");
+                   "fused_attention: operation 1, forward: output (1,2,2) is nan at (0,1,0); input 3 (2,2) is nan at (1,1)");
     a = attend(t, (const double[]){0, NAN, 0, INFINITY}, &(attn_mask){.key_lengths = (const int32_t[]){1}});
     assert_tape_ok(t); /* hidden pairs take no bias */
     assert_values(a.output, ((const double[]){1, 2, 1, 2}), 0, 1e-15);

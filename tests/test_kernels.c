@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support/guard.h"
+#include "support/kernel_sets.h"
 #include "support/tensors.h"
 
 #include "attn/random.h"
@@ -55,6 +56,7 @@ CALL(zero, zero, c->n, X(0))
 CALL(scale, scale, c->n, 0.3, X(0), X(1))
 CALL(scale_in_place, scale, c->n, 0.3, X(0), X(0))
 CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
+CALL(fma_, fma, c->n, -0.3, X(0), X(1), X(2))
 CALL(shift, shift, c->n, 0.3, X(0))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
@@ -68,9 +70,9 @@ CALL(gelu_erf_b, gelu_erf_b, c->n, X(0), X(1), X(2))
 CALL(gelu_tanh, gelu_tanh, c->n, X(0), X(1))
 CALL(gelu_tanh_b, gelu_tanh_b, c->n, X(0), X(1), X(2))
 CALL(dropout, dropout, 0, c->n, 0.3, 5, 6, X(0), X(1))
-CALL(dropout_part, dropout, c->n / 3, c->n - c->n / 5, 0.3, 5, 6, X(0), X(1))
+CALL(dropout_part, dropout, 1000 + c->n / 3, c->n, 0.3, 5, 6, X(0), X(1))
 CALL(dropout_b, dropout_b, 0, c->n, 0.3, 5, 6, X(0), X(1))
-CALL(dropout_b_part, dropout_b, c->n / 3, c->n - c->n / 5, 0.3, 5, 6, X(0), X(1))
+CALL(dropout_b_part, dropout_b, 1000 + c->n / 3, c->n, 0.3, 5, 6, X(0), X(1))
 RESULT(sum, sum, c->n, X(0))
 RESULT(sum_squares, sum_squares, c->n, X(0))
 RESULT(dot, dot, c->n, X(0), X(1))
@@ -108,6 +110,7 @@ static const kernel kernels[] = {
     {"scale", 2, 0, -2, 2, scale},
     {"scale in place", 1, 0, -2, 2, scale_in_place},
     {"axpy", 2, 0, -2, 2, axpy},
+    {"fma", 3, 0, -2, 2, fma_},
     {"shift", 1, 0, -2, 2, shift},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
@@ -152,20 +155,6 @@ static const kernel kernels[] = {
 
 /* ---- the sets ---- */
 
-/* The sets that run here: the chosen one, and those below it. */
-static int sets_here(const attn__kernel_set *sets[3])
-{
-    const attn__kernel_set *const best_first[] = {attn__kernels_v4, attn__kernels_v3, attn__kernels_baseline};
-    int n = 0;
-    for (int i = 0; i < 3; i++) {
-        if (best_first[i] != NULL && (n > 0 || best_first[i] == attn__kernel_set_chosen())) {
-            sets[n++] = best_first[i];
-        }
-    }
-    assert_true(n >= 1 && sets[n - 1] == attn__kernels_baseline);
-    return n;
-}
-
 /* What attn_isa() says in a process of its own: 0, 1, 2 for baseline, v3, v4. */
 static int isa_with(const char *wanted)
 {
@@ -200,9 +189,16 @@ static void every_kernel_is_in_the_list(void **state)
 #include "kernels/kernels.def"
 #undef ATTN__KERNEL
     };
+    /* These have tests of their own: below, in products, tiles and tiles_scores. */
+    const char *const elsewhere[] = {"first_nonfinite", "fma_rounds", "gemm",         "panel_size",  "panel_pack",     "panel_multiply",
+                                     "panel_columns",   "hide",       "tile_softmax", "tile_finish", "tile_softmax_b", "tile_dots",
+                                     "tile_soft_cap_b", "clipped",    "clipped_b",    "copy_finite", "additive_exp",   "tile_additive",
+                                     "tile_additive_b"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        /* These have tests of their own. */
-        bool found = strcmp(names[i], "gemm") == 0 || strncmp(names[i], "panel_", 6) == 0 || strcmp(names[i], "first_nonfinite") == 0;
+        bool found = false;
+        for (size_t k = 0; k < sizeof elsewhere / sizeof elsewhere[0]; k++) {
+            found = found || strcmp(names[i], elsewhere[k]) == 0;
+        }
         for (size_t k = 0; k < KERNELS; k++) {
             size_t length = strcspn(kernels[k].name, " ");
             found = found || (strlen(names[i]) == length && strncmp(names[i], kernels[k].name, length) == 0);
@@ -324,13 +320,35 @@ static void the_first_nonfinite_is_found(void **state)
     }
 }
 
+/* Twelve chains s = s / 2 + 1 from 0, -1, ... -11: after n rounds 2 - (2 - s) / 2^n each. What they count is in proportion to the lanes. */
+static void multiply_adds_are_done_and_counted(void **state)
+{
+    (void)state;
+    const attn__kernel_set *sets[3];
+    int n_sets = sets_here(sets);
+    for (int s = 0; s < n_sets; s++) {
+        double per_round[2] = {0, 0}, sum;
+        for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+            const attn__kernel_table *K = dtype == ATTN_F32 ? &sets[s]->f32 : &sets[s]->f64;
+            for (int64_t n = 0; n <= 20; n++) {
+                double operations = K->fma_rounds(n, &sum), expected = 24 - 90 / (double)(INT64_C(1) << n);
+                assert_true(close_enough(sum, expected, 12 * epsilon_of(dtype), 4 * epsilon_of(dtype)));
+                per_round[dtype] = n == 1 ? operations : per_round[dtype];
+                assert_true(operations == per_round[dtype] * (double)n);
+            }
+            assert_true(attn_fma_rounds(dtype, 5, 3) == 15 * attn_fma_rounds(dtype, 1, 1));
+        }
+        assert_true(per_round[ATTN_F32] == 2 * per_round[ATTN_F64]);
+        assert_true(per_round[ATTN_F64] >= 2 * 12 && per_round[ATTN_F64] <= 8 * 2 * 12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_chooses_the_set),
-        cmocka_unit_test(every_kernel_is_in_the_list),
-        cmocka_unit_test(every_kernel_on_every_set),
-        cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(the_environment_chooses_the_set),    cmocka_unit_test(every_kernel_is_in_the_list),
+        cmocka_unit_test(every_kernel_on_every_set),          cmocka_unit_test(the_first_nonfinite_is_found),
+        cmocka_unit_test(multiply_adds_are_done_and_counted),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

@@ -43,7 +43,7 @@ static void rates_of_dropout(void **state)
     attn_tape_free(t);
 }
 
-static void shapes_of_reshape_concat_and_mean(void **state)
+static void shapes_of_reshape_slice_concat_and_mean(void **state)
 {
     (void)state;
     const int64_t p31 = (int64_t)1 << 31;
@@ -52,6 +52,16 @@ static void shapes_of_reshape_concat_and_mean(void **state)
     assert_refused(t, attn_reshape(t, F64(0), ATTN_SHAPE(p31, p31, 4)), ATTN_ESHAPE,
                    "reshape: (2147483648,2147483648,4) does not have the elements of (0)");
     assert_refused(t, attn_reshape(t, F64(4), ATTN_SHAPE(-2, -2)), ATTN_ESHAPE, "reshape: (-2,-2) does not have the elements of (4)");
+    assert_refused(t, attn_slice(t, F64(2, 3), 2, 0, 1), ATTN_EINVAL, "slice: (2,3) has no dimension 2");
+    assert_refused(t, attn_slice(t, F64(2, 3), -1, 0, 1), ATTN_EINVAL, "slice: (2,3) has no dimension -1");
+    assert_refused(t, attn_slice(t, SCALAR, 0, 0, 1), ATTN_EINVAL, "slice: () has no dimension 0");
+    assert_refused(t, attn_slice(t, F64(2, 3), 1, 2, 2), ATTN_ERANGE, "slice: 2 from 2 on are not in dimension 1 of (2,3)");
+    assert_refused(t, attn_slice(t, F64(2, 3), 1, 4, 0), ATTN_ERANGE, "slice: 0 from 4 on are not in dimension 1 of (2,3)");
+    assert_refused(t, attn_slice(t, F64(2, 3), 0, -1, 1), ATTN_ERANGE, "slice: 1 from -1 on are not in dimension 0 of (2,3)");
+    assert_refused(t, attn_slice(t, F64(2, 3), 0, 0, -1), ATTN_ERANGE, "slice: -1 from 0 on are not in dimension 0 of (2,3)");
+    assert_refused(t, attn_slice(t, F64(2, 3), 0, 1, INT64_MAX), ATTN_ERANGE,
+                   "slice: 9223372036854775807 from 1 on are not in dimension 0 of (2,3)");
+    assert_refused(t, attn_slice(t, NULL, 0, 0, 1), ATTN_EINVAL, "slice: input 0 is NULL");
     assert_refused(t, attn_concat(t, NULL, 0), ATTN_EINVAL, "concat: 0 inputs, at least 1 was expected");
     assert_refused(t, attn_concat(t, (attn_tensor *const[]){SCALAR}, 1), ATTN_ESHAPE,
                    "concat: a scalar has no last dimension to join along");
@@ -272,7 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_of_elementwise_operations),
         cmocka_unit_test(rates_of_dropout),
-        cmocka_unit_test(shapes_of_reshape_concat_and_mean),
+        cmocka_unit_test(shapes_of_reshape_slice_concat_and_mean),
         cmocka_unit_test(shapes_of_matmul),
         cmocka_unit_test(rows_outside_the_table),
         cmocka_unit_test(shapes_and_numbers_of_rows),

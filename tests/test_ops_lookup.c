@@ -1,4 +1,4 @@
-/* Rows by number, rows that take part in attention, dropout. */
+/* Rows by number, parts of a dimension, rows that take part in attention, dropout. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,37 @@ static void gather_takes_a_row_of_each(void **state)
         assert_int_equal(backward_from(t, y, (const double[]){1, 2, 3, 4}), ATTN_OK);
         assert_gradient(x, ((const double[]){0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0}), 0, 0);
         assert_int_equal(attn_tensor_count(attn_gather_rows(t, random_variable(t, dtype, ATTN_SHAPE(0, 3, 2), 1), NULL)), 0);
+        assert_tape_ok(t);
+        attn_tape_free(t);
+    }
+}
+
+/* ---- slice ---- */
+
+static void slice_takes_a_part(void **state)
+{
+    (void)state;
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        attn_tape *t = attn_tape_new(NULL);
+        attn_tensor *x = variable_of(t, dtype, ATTN_SHAPE(2, 3, 2), (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+        attn_tensor *y = attn_slice(t, x, 1, 1, 2);
+        assert_true(attn_shape_equal(attn_tensor_shape(y), ATTN_SHAPE(2, 2, 2)));
+        assert_values(y, ((const double[]){3, 4, 5, 6, 9, 10, 11, 12}), 0, 0);
+        attn_tensor *z = attn_slice(t, attn_slice(t, x, 0, 1, 1), 2, 1, 1);
+        assert_true(attn_shape_equal(attn_tensor_shape(z), ATTN_SHAPE(1, 3, 1)));
+        assert_values(z, ((const double[]){8, 10, 12}), 0, 0);
+        assert_int_equal(backward_from(t, y, (const double[]){1, 2, 3, 4, 5, 6, 7, 8}), ATTN_OK);
+        assert_gradient(x, ((const double[]){0, 0, 1, 2, 3, 4, 0, 0, 5, 6, 7, 8}), 0, 0);
+        assert_int_equal(backward_from(t, z, (const double[]){1, 10, 100}), ATTN_OK); /* inputs keep adding */
+        assert_gradient(x, ((const double[]){0, 0, 1, 2, 3, 4, 0, 1, 5, 16, 7, 108}), 0, 0);
+        assert_ptr_equal(attn_slice(t, x, 2, 0, 2), x);
+        attn_tensor *nothing = attn_slice(t, x, 1, 3, 0);
+        assert_true(attn_shape_equal(attn_tensor_shape(nothing), ATTN_SHAPE(2, 0, 2)));
+        assert_int_equal(attn_backward(t, attn_sum(t, nothing)), ATTN_OK);
+        assert_gradient(x, ((const double[]){0, 0, 1, 2, 3, 4, 0, 1, 5, 16, 7, 108}), 0, 0);
+        attn_tensor *wide = variable_of(t, dtype, ATTN_SHAPE((int64_t)1 << 60, 3, 0), NULL); /* its blocks are never gone through */
+        assert_int_equal(attn_tensor_count(attn_slice(t, wide, 1, 1, 1)), 0);
+        assert_int_equal(attn_tensor_count(attn_slice(t, variable_of(t, dtype, ATTN_SHAPE(2), NULL), 0, 0, 0)), 0);
         assert_tape_ok(t);
         attn_tape_free(t);
     }
@@ -244,6 +275,7 @@ int main(void)
         cmocka_unit_test(embedding_copies_rows),
         cmocka_unit_test(embedding_of_any_shape),
         cmocka_unit_test(gather_takes_a_row_of_each),
+        cmocka_unit_test(slice_takes_a_part),
         cmocka_unit_test(rows_without_part_are_zeroed),
         cmocka_unit_test(dropout_keeps_and_scales),
         cmocka_unit_test(dropped_elements_are_0),

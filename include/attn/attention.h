@@ -17,12 +17,22 @@ extern "C" {
 
 /* ---- the functional form: for those who bring their own projections ---------------------------------------------------------------- */
 
+/** What attention is to tell besides its output, of queries first_query .. first_query + queries - 1. Nothing is told unasked, and asking
+ * changes no bit of the output, its gradients or its dropout. Zero means the default in brackets. */
+typedef struct attn_attend_report {
+    bool weights, scores; /* [neither] */
+    int64_t first_query;  /* [0] */
+    int64_t queries;      /* [all from first_query on] */
+} attn_attend_report;
+
 /** Everything that attention can be told. Zero means the default in brackets. */
 typedef struct attn_attend_config {
-    attn_score_config score; /* score, heads, key/value heads, scale */
-    double soft_cap;         /* > 0: scores become soft_cap tanh(score / soft_cap) [none] */
-    double dropout;          /* rate of dropout on the weights in training [0] */
-    attn_mask mask;          /* who may attend to whom [all to all] */
+    attn_score_config score;   /* score, heads, key/value heads, scale */
+    double soft_cap;           /* > 0: scores become soft_cap tanh(score / soft_cap) [none] */
+    double dropout;            /* rate of dropout on the weights in training [0] */
+    attn_mask mask;            /* who may attend to whom [all to all] */
+    attn_attend_report report; /* weights and scores wanted [none] */
+    bool composed;             /* the output passes through the stages that are reported, all of them stored [no] */
 } attn_attend_config;
 
 typedef struct attn_attend_input {
@@ -39,8 +49,9 @@ typedef struct attn_attend_input {
 
 typedef struct attn_attend_output {
     attn_tensor *output;      /* (B,Tq,H dv) */
-    attn_tensor *weights;     /* (B,H,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
-    attn_tensor *scaled;      /* (B,H,Tq,Tk) scores after scaling; hidden pairs hold 0 in this and the next two */
+    attn_tensor *weights;     /* (B,H,n,Tk) of the n queries of the report, or NULL; rows sum to 1 (or are 0 where nothing is visible),
+                                 before dropout */
+    attn_tensor *scaled;      /* (B,H,n,Tk) scores after scaling, or NULL; hidden pairs hold 0 in this and the next two */
     attn_tensor *capped;      /* after soft-capping too */
     attn_tensor *scores;      /* as they enter the softmax: with position and additive bias */
     attn_tensor *key, *value; /* with the past in front: the past of the next call */
@@ -48,8 +59,10 @@ typedef struct attn_attend_output {
 
 /** Attention on projected queries, keys and values:
  *     weights = softmax over visible keys of (soft_cap(score(q, k)) + position bias + bias),   output = weights v, per head
- * All members of the result are NULL on error; all are part of the graph, so gradients may flow through any of them.
- * @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL, ATTN_ERANGE, ATTN_ENOMEM   @cost O(B H Tq Tk (d + dv))
+ * All members of the result are NULL on error; all are part of the graph, so gradients may flow through any of them. What is reported is
+ * computed apart from the output, for the queries in question. With `composed` it is what the output was mixed from, or a part of that: the
+ * gradient of the output passes through what is reported of all queries.
+ * @errors ATTN_ESHAPE naming both shapes, ATTN_EINVAL, ATTN_ERANGE, ATTN_ENOMEM   @cost O(B H Tq Tk (d + dv)), a report O(B H n Tk d)
  * @see Vaswani et al. 2017, arXiv:1706.03762, 3.2; the options are those of the ONNX operator Attention, opset 25 */
 ATTN_API attn_attend_output attn_attend(attn_tape *t, attn_attend_input in, const attn_attend_config *config);
 
@@ -111,13 +124,15 @@ typedef struct attn_attention_input {
         *query_start; /* position of the first query among the keys, B numbers, for the relative-position bias [mask.positions, or 0] */
     attn_tensor *past_key, *past_value; /* projected, from attn_attention_output of an earlier call: put in front [none] */
     attn_tensor *bias;                  /* additive bias on the scores [none] */
+    attn_attend_report report;          /* weights and scores wanted [none] */
+    bool composed;                      /* as attn_attend_config.composed [no] */
 } attn_attention_input;
 
 typedef struct attn_attention_output {
-    attn_tensor *output;      /* (B,Tq,output_dim) */
-    attn_tensor *weights;     /* (B,heads,Tq,Tk), rows sum to 1 (or are 0 where nothing is visible), before dropout */
-    attn_tensor *scores;      /* (B,heads,Tq,Tk) as they enter the softmax; hidden pairs hold 0 */
-    attn_tensor *key, *value; /* projected, with the past in front: the past of the next call */
+    attn_tensor *output;                   /* (B,Tq,output_dim) */
+    attn_tensor *weights;                  /* (B,heads,n,Tk), or NULL: see attn_attend_output, also for the next three */
+    attn_tensor *scaled, *capped, *scores; /* (B,heads,n,Tk), or NULL */
+    attn_tensor *key, *value;              /* projected, with the past in front: the past of the next call */
 } attn_attention_output;
 
 /** Runs the layer on a tape. All members of the result are NULL on error (attn_tape_message names the shapes).

@@ -16,6 +16,7 @@
 #include "attn/status.h"
 #include "attn/tape.h"
 #include "attn/tensor.h"
+#include "attn/weights.h"
 #include "attn/word_sense.h"
 
 #endif

@@ -2,7 +2,8 @@
  *
  * The function's output is multiplied by a fixed random cotangent c and summed; every coordinate x of every input is then moved:
  *     numeric = (f(x + h) - f(x - h)) / 2h,   h = step max(1, |x|),   in float64
- * and compared, with its sign:  |analytic - numeric| <= atol + rtol max(|analytic|, |numeric|). */
+ * and compared, with its sign:  |analytic - numeric| <= atol + rtol max(|analytic|, |numeric|). A coordinate that fails is measured
+ * once more with h / 8, because of kinks nearby. */
 #ifndef ATTN_GRADCHECK_H
 #define ATTN_GRADCHECK_H
 

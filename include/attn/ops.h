@@ -57,6 +57,11 @@ ATTN_API attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate);
 /** The same elements under another shape with the same count; shares the data.  @grad dx = g */
 ATTN_API attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape);
 
+/** Part of one dimension: y[..., i, ...] = x[..., begin + i, ...] for 0 <= i < count, `dim` counted from 0. A count of 0 is legal; the
+ * whole dimension gives x itself.  @errors ATTN_EINVAL (no such dimension), ATTN_ERANGE naming the shape   @grad dx = g in the part, 0
+ * elsewhere */
+ATTN_API attn_tensor *attn_slice(attn_tape *t, attn_tensor *x, int dim, int64_t begin, int64_t count);
+
 /** Joins `n` >= 1 tensors along the last dimension: (..., D1), (..., D2) -> (..., D1 + D2).  @grad each gets its own columns of g */
 ATTN_API attn_tensor *attn_concat(attn_tape *t, attn_tensor *const x[], int n);
 
@@ -176,7 +181,8 @@ typedef struct attn_score_config {
 ATTN_API attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k, attn_tensor *w, attn_score_config config,
                                             const attn_mask *mask);
 
-/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0   @grad ds = g (1 - (y / cap)^2)
+/** Soft cap: y = cap tanh(s / cap), which keeps scores within +-cap.  @errors ATTN_EINVAL unless cap > 0 and cap and 1 / cap are normal
+ * numbers of the dtype   @grad ds = g (1 - (y / cap)^2)
  * @see Gemma Team 2024, arXiv:2408.00118, 2 */
 ATTN_API attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap);
 
@@ -203,6 +209,31 @@ ATTN_API attn_tensor *attn_softmax(attn_tape *t, attn_tensor *x, const attn_mask
  * @param weights (B,H,Tq,Tk)   @param values (B,Tk,Hkv dv)   @param kv_heads heads of the values, dividing H [0: H]   @return (B,Tq,H dv)
  * @grad dweights = g . v (0 for hidden pairs), dvalues = weights^T g   @cost O(B H Tq Tk dv) */
 ATTN_API attn_tensor *attn_attention_mix(attn_tape *t, attn_tensor *weights, attn_tensor *values, int kv_heads, const attn_mask *mask);
+
+/** What fused attention takes. Zero means the default in brackets. */
+typedef struct attn_fused_input {
+    attn_tensor *query;    /* (B,Tq,H d) */
+    attn_tensor *key;      /* (B,Tk,Hkv d) */
+    attn_tensor *value;    /* (B,Tk,Hkv dv) */
+    attn_tensor *w;        /* (H,d) for the additive score, else NULL */
+    attn_tensor *bias;     /* as in attn_score_bias [none] */
+    attn_tensor *position; /* table of attn_relative_bias [none] */
+    const int32_t *first;  /* as in attn_relative_bias (copied) [0] */
+    attn_score_config score;
+    double soft_cap; /* > 0: as in attn_soft_cap [none] */
+    double dropout;  /* rate of dropout on the weights in training [0] */
+    attn_mask mask;  /* (copied) [all to all] */
+} attn_fused_input;
+
+/** The composition of attn_attention_scores, attn_soft_cap, attn_relative_bias, attn_score_bias, attn_softmax, attn_dropout and
+ * attn_attention_mix in one pass, tile by tile, without an array of all pairs; the same formulas, meanings and random numbers.
+ * @return (B,Tq,H dv)   @errors those of the operations that it is made of
+ * @grad those of the operations that it is made of; weights are computed again from each row's maximum and sum, which are saved
+ * @cost O(B H Tq Tk (d + dv)) time; while it runs O(B (H Tq + Hkv Tk) (d + dv)) memory, in backward up to 8 times the queries' gradient,
+ *       and as much as a bias of all pairs if that needs a gradient
+ * @see Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in one pass); Rabe, Staats 2021, arXiv:2112.05682 (memory);
+ *      Dao et al. 2022, arXiv:2205.14135 (backward) */
+ATTN_API attn_tensor *attn_fused_attention(attn_tape *t, const attn_fused_input *in);
 
 /* ---- loss ----------------------------------------------------------------------------------------------------------------- */
 

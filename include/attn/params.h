@@ -58,11 +58,12 @@ ATTN_API int64_t attn_params_elements(const attn_params *p);
 /** Number of the parameter with this name, or -1. */
 ATTN_API int attn_params_find(const attn_params *p, const char *name);
 
+/** What was declared; NULL, a scalar and zeros for a number outside 0..count-1, such as the -1 of attn_params_find. */
 ATTN_API const char *attn_params_name(const attn_params *p, int id);
 ATTN_API attn_shape attn_params_shape(const attn_params *p, int id);
 ATTN_API attn_param_config attn_params_config(const attn_params *p, int id);
 
-/** Values and gradients of one parameter, inside the flat blocks; NULL before attn_params_build. */
+/** Values and gradients of one parameter, inside the flat blocks; NULL before attn_params_build, and for a number outside. */
 ATTN_API void *attn_params_value(attn_params *p, int id);
 ATTN_API void *attn_params_grad(attn_params *p, int id);
 

@@ -67,11 +67,16 @@ ATTN_API bool attn_has_threads(void);
  * (baseline, v3, v4) overrides the choice when the machine has it. */
 ATTN_API const char *attn_isa(void);
 
+/** Does nothing but multiply-adds, in the registers of `threads` threads at once (as attn_tape_set_threads) and with the vectors of that
+ * instruction set, `rounds` rounds in each. Timed, it gives the peak speed of the arithmetic, which that of real work is a part of.
+ * @return the floating-point operations done, two a multiply-add */
+ATTN_API double attn_fma_rounds(attn_dtype dtype, int64_t rounds, int threads);
+
 /** First error since the last reset, and its message ("" when there is none). */
 ATTN_API attn_status attn_tape_status(const attn_tape *t);
 ATTN_API const char *attn_tape_message(const attn_tape *t);
 
-/** Bytes that the tape holds, and bytes in use by the current step. */
+/** Bytes that the tape holds, and the most of them that the current step has had in use at one time. */
 ATTN_API size_t attn_tape_capacity(const attn_tape *t);
 ATTN_API size_t attn_tape_used(const attn_tape *t);
 

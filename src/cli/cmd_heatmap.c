@@ -27,6 +27,9 @@ enum {
     KEY_FONT,
     KEY_SCALE,
     KEY_TITLE,
+    KEY_ROW_TITLE,
+    KEY_COLUMN_TITLE,
+    KEY_BAR_TITLE,
     KEY_CELL,
     KEY_WEIGHTS
 };
@@ -49,6 +52,9 @@ static const struct argp_option options[] = {
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
     {"title", KEY_TITLE, "TEXT", 0, "Line above everything", 4},
+    {"row-title", KEY_ROW_TITLE, "TEXT", 0, "What the rows are (default query: who looks)", 4},
+    {"column-title", KEY_COLUMN_TITLE, "TEXT", 0, "What the columns are (default key: looked at)", 4},
+    {"bar-title", KEY_BAR_TITLE, "TEXT", 0, "What the colours are (default attention weight)", 4},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 5},
     {0},
 };
@@ -165,6 +171,15 @@ static error_t parse_look(int key, char *text, arguments *a, struct argp_state *
         return 0;
     case KEY_TITLE:
         a->look.title = text;
+        return 0;
+    case KEY_ROW_TITLE:
+        a->look.row_title = text;
+        return 0;
+    case KEY_COLUMN_TITLE:
+        a->look.column_title = text;
+        return 0;
+    case KEY_BAR_TITLE:
+        a->look.bar_title = text;
         return 0;
     default:
         return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads});

@@ -115,9 +115,22 @@ attn__mark attn__arena_mark(const attn__arena *a)
     return (attn__mark){a->current, a->used, a->before};
 }
 
+size_t attn__arena_most(const attn__arena *a)
+{
+    size_t now = a->before + a->used;
+    return a->most > now ? a->most : now;
+}
+
 void attn__arena_rewind(attn__arena *a, attn__mark mark)
 {
+    a->most = attn__arena_most(a);
     a->current = mark.chunk;
     a->used = mark.used;
     a->before = mark.before;
+}
+
+void attn__arena_reset(attn__arena *a)
+{
+    attn__arena_rewind(a, (attn__mark){NULL, 0, 0});
+    a->most = 0;
 }

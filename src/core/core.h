@@ -62,6 +62,7 @@ typedef struct attn__arena {
     size_t used;     /* bytes used in `current` */
     size_t capacity; /* bytes of all chunks */
     size_t before;   /* bytes used in the chunks before `current` */
+    size_t most;     /* the most bytes that were in use when it was rewound */
 } attn__arena;
 
 typedef struct attn__mark {
@@ -77,6 +78,9 @@ void *attn__arena_array(attn__arena *a, int64_t count, size_t size); /* overflow
 void *attn__arena_copy(attn__arena *a, const void *data, size_t size);
 attn__mark attn__arena_mark(const attn__arena *a);
 void attn__arena_rewind(attn__arena *a, attn__mark mark);
+/* The most bytes in use at one time since the last reset, which takes everything back. */
+size_t attn__arena_most(const attn__arena *a);
+void attn__arena_reset(attn__arena *a);
 
 /* ---- parallel.c: the one parallel loop ---- */
 
@@ -86,6 +90,12 @@ typedef void (*attn__tile_fn)(void *ctx, int64_t tile);
  * do, for tests) if tiles * cost (in elementary operations) is worth it, each tile exactly once. Tiles must write to disjoint memory: then
  * no result depends on the threads. */
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx);
+
+/* The same; fn is also told which worker it runs on, 0 <= worker < attn__workers(threads), each busy with one tile at a time: for memory
+ * that a tile works in. */
+typedef void (*attn__worker_fn)(void *ctx, int64_t tile, int worker);
+void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx);
+int attn__workers(int threads);
 
 /* Cuts 0..n-1 into tiles of `grain`. Use: for tile t, [begin,end) = attn__range(n, grain, t). */
 int64_t attn__tiles(int64_t n, int64_t grain);
@@ -146,7 +156,10 @@ typedef struct attn__node {
     void *attributes; /* the operation's own struct, copied when recorded; infer may store derived numbers in it */
     void *saved;      /* bytes that infer asked for, from forward to backward */
     size_t saved_size;
-    int64_t number; /* 1, 2, ... among the operations of the step */
+    void *scratch;         /* bytes that infer asked for, for the time of one forward or backward; not zeroed */
+    size_t scratch_size;   /* in forward */
+    size_t scratch_size_b; /* in backward */
+    int64_t number;        /* 1, 2, ... among the operations of the step */
     attn_tape *tape;
 } attn__node;
 
@@ -162,12 +175,13 @@ typedef struct attn__case {
 /* An operation: one const object in one file. */
 struct attn__op {
     const char *name;
-    int arity;                           /* -1: any number */
-    bool sparse;                         /* backward notes itself which rows of a sparse table it adds to */
-    bool moves;                          /* only arranges its inputs anew, whatever they hold */
-    attn_status (*infer)(attn__node *n); /* sets out->shape and saved_size, copies arrays it points to; the only part that can fail */
-    void (*forward)(attn__node *n);      /* writes out->data */
-    void (*backward)(attn__node *n);     /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
+    int arity;   /* -1: any number */
+    bool sparse; /* backward notes itself which rows of a sparse table it adds to */
+    bool moves;  /* only arranges its inputs anew, whatever they hold */
+    attn_status (*infer)(
+        attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
+    void (*forward)(attn__node *n);  /* writes out->data */
+    void (*backward)(attn__node *n); /* adds to in[i]->grad where in[i]->needs_grad, from out->grad */
     const attn__case *cases;
     int n_cases;
 };

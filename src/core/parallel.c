@@ -31,23 +31,27 @@ bool attn_has_threads(void)
 #endif
 }
 
-#ifdef _OPENMP
-static int threads_for(int threads, int64_t tiles)
+int attn__workers(int threads)
 {
-    threads = threads <= 0 ? attn_default_threads() : threads < MOST_THREADS ? threads : MOST_THREADS;
-    return threads < tiles ? threads : (int)tiles;
-}
+#ifdef _OPENMP
+    threads = threads == 0 ? attn_default_threads() : threads < 0 ? -threads : threads;
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+#else
+    (void)threads;
+    return 1;
 #endif
+}
 
-void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx)
+void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx)
 {
 #ifdef _OPENMP
     bool worth = threads < 0 || (double)tiles * cost >= WORTH_THREADS;
-    if (threads != 1 && tiles > 1 && worth && !omp_in_parallel()) {
-        threads = threads_for(threads < 0 ? -threads : threads, tiles);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    int workers = attn__workers(threads);
+    if (workers > 1 && tiles > 1 && worth && !omp_in_parallel()) {
+        workers = workers < tiles ? workers : (int)tiles;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
         for (int64_t tile = 0; tile < tiles; tile++) {
-            fn(ctx, tile);
+            fn(ctx, tile, omp_get_thread_num());
         }
         return;
     }
@@ -56,8 +60,25 @@ void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, v
     (void)cost;
 #endif
     for (int64_t tile = 0; tile < tiles; tile++) {
-        fn(ctx, tile);
+        fn(ctx, tile, 0);
     }
+}
+
+typedef struct plain {
+    attn__tile_fn fn;
+    void *ctx;
+} plain;
+
+static void call(void *ctx, int64_t tile, int worker)
+{
+    const plain *p = ctx;
+    (void)worker;
+    p->fn(p->ctx, tile);
+}
+
+void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx)
+{
+    attn__parallel_workers(threads, tiles, cost, call, &(plain){fn, ctx});
 }
 
 int64_t attn__tiles(int64_t n, int64_t grain)

@@ -224,24 +224,29 @@ int attn_params_find(const attn_params *p, const char *name)
     return -1;
 }
 
+static bool is_there(const attn_params *p, int id)
+{
+    return id >= 0 && id < p->count;
+}
+
 const char *attn_params_name(const attn_params *p, int id)
 {
-    return p->param[id].name;
+    return is_there(p, id) ? p->param[id].name : NULL;
 }
 
 attn_shape attn_params_shape(const attn_params *p, int id)
 {
-    return p->param[id].shape;
+    return is_there(p, id) ? p->param[id].shape : ATTN_SCALAR;
 }
 
 attn_param_config attn_params_config(const attn_params *p, int id)
 {
-    return p->param[id].config;
+    return is_there(p, id) ? p->param[id].config : (attn_param_config){.scale = 0};
 }
 
 static void *inside(const attn_params *p, void *block, int id)
 {
-    return block != NULL ? (char *)block + (size_t)p->param[id].offset * attn_dtype_size(p->dtype) : NULL;
+    return block != NULL && is_there(p, id) ? (char *)block + (size_t)p->param[id].offset * attn_dtype_size(p->dtype) : NULL;
 }
 
 void *attn_params_value(attn_params *p, int id)

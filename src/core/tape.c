@@ -37,7 +37,7 @@ void attn_tape_free(attn_tape *t)
 
 void attn_tape_reset(attn_tape *t)
 {
-    attn__arena_rewind(&t->arena, (attn__mark){NULL, 0, 0});
+    attn__arena_reset(&t->arena);
     t->last = NULL;
     t->error = (attn_error){.status = ATTN_OK};
     t->drawn = 0;
@@ -109,7 +109,7 @@ size_t attn_tape_capacity(const attn_tape *t)
 
 size_t attn_tape_used(const attn_tape *t)
 {
-    return t->arena.before + t->arena.used;
+    return attn__arena_most(&t->arena);
 }
 
 attn_status attn__tape_fail(attn_tape *t, attn_status status, const char *format, ...)
@@ -243,6 +243,19 @@ static bool check_inputs(attn_tape *t, const attn__op *op, attn_tensor *const in
     return n_in > 0;
 }
 
+/* Calls one direction of a node with the memory that it works in. */
+static bool run(attn__node *n, void (*direction)(attn__node *n), size_t scratch_size)
+{
+    attn__mark mark = attn__arena_mark(&n->tape->arena);
+    if (scratch_size > 0 && (n->scratch = attn__tape_alloc(n->tape, (int64_t)scratch_size, 1)) == NULL) {
+        return false;
+    }
+    direction(n);
+    attn__arena_rewind(&n->tape->arena, mark);
+    n->scratch = NULL;
+    return true;
+}
+
 attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const in[], int n_in, const void *attributes, size_t size)
 {
     if (t->error.status != ATTN_OK || !check_inputs(t, op, in, n_in)) {
@@ -275,7 +288,9 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
     if (n->saved_size > 0 && (n->saved = attn__tape_alloc(t, (int64_t)n->saved_size, 1)) == NULL) {
         return NULL;
     }
-    op->forward(n);
+    if (!run(n, op->forward, n->scratch_size)) {
+        return NULL;
+    }
     if (t->checking && attn__check_output(n) != ATTN_OK) {
         return NULL;
     }
@@ -334,7 +349,9 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
                 attn__params_touch_all(x->params, x->param);
             }
         }
-        n->op->backward(n);
+        if (!run(n, n->op->backward, n->scratch_size_b)) {
+            return t->error.status;
+        }
         if (t->checking && attn__check_gradients(n) != ATTN_OK) {
             return t->error.status;
         }

@@ -1,10 +1,32 @@
 /* Chooses the kernels for this machine, once: the best set that was built and that the processor has, or what ATTN_ISA names. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attn/tape.h"
 #include "kernels/kernels.h"
+
+#if defined(__x86_64__)
+#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
+
+/* Everything that a compiler may use under -march=x86-64-v3: a virtual machine may have taken away any of it. Clang 14 knows no names of
+ * the last three. Whether the system keeps the wide registers is part of the question for avx2 and avx512f. */
+static bool has_v3(void)
+{
+    unsigned a, b, c, d;
+    bool f16c_movbe = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0 && (c & bit_MOVBE) != 0;
+    bool lzcnt = __get_cpuid(0x80000001U, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+    return HAS("avx2") && HAS("bmi") && HAS("bmi2") && HAS("fma") && HAS("popcnt") && f16c_movbe && lzcnt;
+}
+
+static bool has_v4(void)
+{
+    return has_v3() && HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl");
+}
+#endif
 
 static bool runs_here(const attn__kernel_set *set)
 {
@@ -13,11 +35,10 @@ static bool runs_here(const attn__kernel_set *set)
     }
 #if defined(__x86_64__)
     if (set == attn__kernels_v4) {
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma");
+        return has_v4();
     }
     if (set == attn__kernels_v3) {
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+        return has_v3();
     }
 #endif
     return set == attn__kernels_baseline;

@@ -4,6 +4,10 @@
 
 #if (defined(__FAST_MATH__) && __FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "infinities and NaN mean something here: build without -ffast-math and -ffinite-math-only"
+#elif defined(__ASSOCIATIVE_MATH__)
+#error "the order of sums means something here: build without -fassociative-math and -funsafe-math-optimizations"
+#elif defined(__clang__)
+#pragma clang fp reassociate(off) /* clang has no such macro */
 #endif
 
 #include <stdint.h>

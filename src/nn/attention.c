@@ -161,7 +161,7 @@ static void project_inputs(attn_tape *t, const attn_attention *layer, const attn
 
 attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *layer, attn_attention_input in)
 {
-    const attn_attention_output nothing = {NULL, NULL, NULL, NULL, NULL};
+    const attn_attention_output nothing = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     const attn_attention_config *c = &layer->config;
     in.key = in.key != NULL ? in.key : in.query;
     in.value = in.value != NULL ? in.value : in.key;
@@ -182,13 +182,14 @@ attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *l
         .soft_cap = c->soft_cap,
         .dropout = c->dropout,
         .mask = in.mask,
+        .report = in.report,
+        .composed = in.composed,
     };
     attn_attend_output a = attn__attend(t, &to, &config, in.query_start != NULL ? in.query_start : in.mask.positions);
-    attn_attention_output out = {a.output, a.weights, a.scores, a.key, a.value};
-    if (!c->no_output) {
+    attn_attention_output out = {a.output, a.weights, a.scaled, a.capped, a.scores, a.key, a.value};
+    if (!c->no_output) { /* a query that sees nothing: b_o must not speak for it, nor its gradient reach W_o, where NaN times 0 would show
+                          */
         out.output = project(t, layer, layer->output, out.output);
-    }
-    if (layer->output.bias >= 0) { /* a bias must not speak for queries that see nothing */
         out.output = attn_visible_rows(t, out.output, ATTN_SIDE_QUERIES, 0, past + attn_tensor_shape(in.key).dim[1], &in.mask);
     }
     return attn_tape_status(t) == ATTN_OK ? out : nothing;

@@ -25,6 +25,9 @@ static attn_status infer(attn__node *n)
     }
     m->d = attn__pairs_of(w);
     m->width = v.dim[2] / m->kv_heads;
+    if (m->d.heads > 0 && m->width > INT64_MAX / m->d.heads) { /* possible where there are no keys */
+        return attn__op_fail(n, ATTN_ESHAPE, "weights %s and values %s: the result is too large", ATTN__TEXT(w), ATTN__TEXT(v));
+    }
     n->out->shape = ATTN_SHAPE(m->d.batch, m->d.queries, m->d.heads * m->width);
     attn_mask mask = m->mask;
     return attn__mask_take(n, &mask, m->d, &m->mask);

@@ -28,24 +28,31 @@ const char *attn_score_name(attn_score score)
     return "?";
 }
 
-static attn_status check_config(attn__node *n, const attn_score_config *c)
+static attn_status check_config(attn__node *n, const attn_score_config *c, bool vector)
 {
     bool additive = c->score == ATTN_SCORE_ADDITIVE;
-    if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || additive != (n->n_in == 3)) {
+    if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || additive != vector) {
         return attn__op_fail(n, ATTN_EINVAL, "the %s score takes %s w", attn_score_name(c->score), additive ? "a vector" : "no vector");
     }
     if (c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0) {
         return attn__op_fail(n, ATTN_EINVAL, "%d query heads cannot share %d key heads", c->heads, c->kv_heads);
     }
-    if (!isfinite(c->scale) || (additive && c->scale != 0)) {
-        return attn__op_fail(n, ATTN_EINVAL, "scale %g: expected a finite number, and 0 for additive scores", c->scale);
+    bool fits = n->in[0]->dtype == ATTN_F32 ? isfinite((float)c->scale) != 0 : isfinite(c->scale) != 0;
+    if (!fits || (additive && c->scale != 0)) {
+        return attn__op_fail(n, ATTN_EINVAL, "scale %g: expected a finite %s, and 0 for additive scores", c->scale,
+                             attn_dtype_name(n->in[0]->dtype));
     }
     return ATTN_OK;
 }
 
-static attn_status check_shapes(attn__node *n, const attn_score_config *c)
+attn_status attn__score_check(attn__node *n, attn_score_config *c, const attn_tensor *w)
 {
     attn_shape q = n->in[0]->shape, k = n->in[1]->shape;
+    c->heads = c->heads == 0 ? 1 : c->heads;
+    c->kv_heads = c->kv_heads == 0 ? c->heads : c->kv_heads;
+    if (check_config(n, c, w != NULL) != ATTN_OK) {
+        return attn_tape_status(n->tape);
+    }
     if (q.rank != 3 || k.rank != 3 || q.dim[0] != k.dim[0]) {
         return attn__op_fail(n, ATTN_ESHAPE, "queries %s and keys %s: expected (B,Tq,H d) and (B,Tk,Hkv d)", ATTN__TEXT(q), ATTN__TEXT(k));
     }
@@ -58,33 +65,39 @@ static attn_status check_shapes(attn__node *n, const attn_score_config *c)
         return attn__op_fail(n, ATTN_ESHAPE, "queries %s in %d heads and keys %s in %d heads differ in the width of a head", ATTN__TEXT(q),
                              c->heads, ATTN__TEXT(k), c->kv_heads);
     }
-    attn_shape w = ATTN_SHAPE(c->heads, q.dim[2] / c->heads);
-    if (n->n_in == 3 && !attn_shape_equal(n->in[2]->shape, w)) {
-        return attn__op_fail(n, ATTN_ESHAPE, "w %s, expected (heads, width of a head) = %s", ATTN__TEXT(n->in[2]->shape), ATTN__TEXT(w));
+    attn_shape expected = ATTN_SHAPE(c->heads, q.dim[2] / c->heads);
+    if (w != NULL && !attn_shape_equal(w->shape, expected)) {
+        return attn__op_fail(n, ATTN_ESHAPE, "w %s, expected (heads, width of a head) = %s", ATTN__TEXT(w->shape), ATTN__TEXT(expected));
     }
     return ATTN_OK;
+}
+
+double attn__score_factor(const attn_score_config *c, int64_t width)
+{
+    double usual = c->score == ATTN_SCORE_SCALED_DOT && width > 0 ? 1 / sqrt((double)width) : 1;
+    return c->scale != 0 ? c->scale : usual;
 }
 
 static attn_status infer(attn__node *n)
 {
     scores *s = n->attributes;
-    s->config.kv_heads = s->config.kv_heads == 0 ? s->config.heads : s->config.kv_heads;
-    if (check_config(n, &s->config) != ATTN_OK || check_shapes(n, &s->config) != ATTN_OK) {
+    if (attn__score_check(n, &s->config, n->n_in == 3 ? n->in[2] : NULL) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
     attn_shape q = n->in[0]->shape, k = n->in[1]->shape;
     s->d = (attn__pairs){q.dim[0], s->config.heads, q.dim[1], k.dim[1]};
     s->width = q.dim[2] / s->config.heads;
     s->group = s->config.heads / s->config.kv_heads;
-    s->factor = s->config.score == ATTN_SCORE_SCALED_DOT && s->width > 0 ? 1 / sqrt((double)s->width) : 1;
-    s->factor = s->config.scale != 0 ? s->config.scale : s->factor;
+    s->factor = attn__score_factor(&s->config, s->width);
     n->out->shape = ATTN_SHAPE(s->d.batch, s->d.heads, s->d.queries, s->d.keys);
     attn_mask mask = s->mask;
     if (attn__mask_take(n, &mask, s->d, &s->mask) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
-    if (s->config.score == ATTN_SCORE_ADDITIVE) { /* one partial gradient of w for each batch entry */
-        n->saved_size = (size_t)(s->d.batch * s->d.heads * s->width) * attn_dtype_size(n->out->dtype);
+    int64_t partial =
+        s->config.score == ATTN_SCORE_ADDITIVE ? s->d.batch * s->d.heads * s->width : 0; /* gradients of w, one a batch entry */
+    if (!attn__size_mul((size_t)partial, attn_dtype_size(n->out->dtype), &n->saved_size)) {
+        return attn__op_fail(n, ATTN_ENOMEM, "%lld partial gradients of w are too many", (long long)partial);
     }
     return ATTN_OK;
 }
@@ -217,7 +230,6 @@ attn_tensor *attn_attention_scores(attn_tape *t, attn_tensor *q, attn_tensor *k,
                                    const attn_mask *mask)
 {
     scores s = {.config = config};
-    s.config.heads = config.heads == 0 ? 1 : config.heads;
     if (mask != NULL) {
         s.mask = *mask;
     }

@@ -20,7 +20,8 @@ static void tile_forward(void *ctx, int64_t tile)
     attn__node *n = ctx;
     const dropout *d = n->attributes;
     attn__span s = attn__elements(n, tile);
-    ATTN__K(n)->dropout(s.begin, s.end, d->rate, d->key.seed, d->key.stream, n->in[0]->data, n->out->data);
+    ATTN__K(n)->dropout(s.begin, s.end - s.begin, d->rate, d->key.seed, d->key.stream, attn__at(n, n->in[0]->data, s.begin),
+                        attn__at(n, n->out->data, s.begin));
 }
 
 static void forward(attn__node *n)
@@ -33,7 +34,8 @@ static void tile_backward(void *ctx, int64_t tile)
     attn__node *n = ctx;
     const dropout *d = n->attributes;
     attn__span s = attn__elements(n, tile);
-    ATTN__K(n)->dropout_b(s.begin, s.end, d->rate, d->key.seed, d->key.stream, n->out->grad, n->in[0]->grad);
+    ATTN__K(n)->dropout_b(s.begin, s.end - s.begin, d->rate, d->key.seed, d->key.stream, attn__at(n, n->out->grad, s.begin),
+                          attn__at(n, n->in[0]->grad, s.begin));
 }
 
 static void backward(attn__node *n)

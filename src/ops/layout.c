@@ -1,4 +1,4 @@
-/* reshape, concat and append: the same numbers in another arrangement. */
+/* reshape, slice, concat and append: the same numbers in another arrangement. */
 #include <string.h>
 
 #include "ops/op.h"
@@ -47,6 +47,102 @@ const attn__op attn__op_reshape = {.name = "reshape",
                                    .forward = reshape_forward,
                                    .backward = reshape_backward,
                                    ATTN__CASES(reshape_cases)};
+
+/* ---- slice ---- */
+
+typedef struct slice {
+    int dim;
+    int64_t begin, count;
+    int64_t blocks;           /* of contiguous elements */
+    int64_t whole, at, piece; /* elements of such a block of the input, of these before the slice, and in it */
+} slice;
+
+static attn_status slice_infer(attn__node *n)
+{
+    slice *s = n->attributes;
+    attn_shape x = n->in[0]->shape;
+    if (s->dim < 0 || s->dim >= x.rank) {
+        return attn__op_fail(n, ATTN_EINVAL, "%s has no dimension %d", ATTN__TEXT(x), s->dim);
+    }
+    int64_t extent = x.dim[s->dim];
+    if (s->begin < 0 || s->begin > extent || s->count < 0 || s->count > extent - s->begin) {
+        return attn__op_fail(n, ATTN_ERANGE, "%lld from %lld on are not in dimension %d of %s", (long long)s->count, (long long)s->begin,
+                             s->dim, ATTN__TEXT(x));
+    }
+    n->out->shape = x;
+    n->out->shape.dim[s->dim] = s->count;
+    int64_t before = 1, behind = 1; /* products of the dimensions before this one and behind it */
+    for (int d = 0; d < x.rank; d++) {
+        before *= d < s->dim ? x.dim[d] : 1;
+        behind *= d > s->dim ? x.dim[d] : 1;
+    }
+    s->whole = extent * behind;
+    s->at = s->begin * behind;
+    s->piece = s->count * behind;
+    s->blocks = s->piece > 0 ? before : 0;
+    return ATTN_OK;
+}
+
+static void slice_forward(attn__node *n)
+{
+    const slice *s = n->attributes;
+    for (int64_t b = 0; b < s->blocks; b++) {
+        memcpy(attn__at(n, n->out->data, b * s->piece), attn__at(n, n->in[0]->data, b * s->whole + s->at),
+               (size_t)s->piece * attn_dtype_size(n->out->dtype));
+    }
+}
+
+static void slice_backward(attn__node *n)
+{
+    const slice *s = n->attributes;
+    for (int64_t b = 0; b < s->blocks; b++) {
+        ATTN__K(n)->axpy(s->piece, 1, attn__at(n, n->out->grad, b * s->piece), attn__at(n, n->in[0]->grad, b * s->whole + s->at));
+    }
+}
+
+attn_tensor *attn_slice(attn_tape *t, attn_tensor *x, int dim, int64_t begin, int64_t count)
+{
+    attn_shape shape = attn_tensor_shape(x);
+    if (attn__may_return(t, x) && dim >= 0 && dim < shape.rank && begin == 0 && count == shape.dim[dim]) {
+        return x;
+    }
+    return attn__record(t, &attn__op_slice, &x, 1, &(slice){.dim = dim, .begin = begin, .count = count}, sizeof(slice));
+}
+
+static attn_tensor *build_slice_first(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_slice(t, in[0], 0, 1, 2);
+}
+
+static attn_tensor *build_slice_middle(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_slice(t, in[0], 2, 1, 2);
+}
+
+static attn_tensor *build_slice_last(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_slice(t, in[0], 1, 0, 3);
+}
+
+static attn_tensor *build_slices(attn_tape *t, attn_tensor *const in[])
+{
+    return attn_concat(t, (attn_tensor *const[]){attn_slice(t, in[0], 1, 0, 3), attn_slice(t, in[0], 1, 1, 3)}, 2);
+}
+
+static const attn__case slice_cases[] = {
+    {"of the first dimension", 1, {{2, {4, 3}}}, -2, 2, build_slice_first},
+    {"of a middle dimension", 1, {{4, {2, 2, 3, 2}}}, -2, 2, build_slice_middle},
+    {"of the last dimension", 1, {{2, {3, 5}}}, -2, 2, build_slice_last},
+    {"two that overlap", 1, {{3, {2, 4, 2}}}, -2, 2, build_slices},
+};
+
+const attn__op attn__op_slice = {.name = "slice",
+                                 .arity = 1,
+                                 .moves = true,
+                                 .infer = slice_infer,
+                                 .forward = slice_forward,
+                                 .backward = slice_backward,
+                                 ATTN__CASES(slice_cases)};
 
 /* ---- concat ---- */
 

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "ops/op.h"
 
 _Static_assert(ATTN_MAX_DIMS == 4, "pairs are (batch, heads, queries, keys)");
@@ -127,4 +129,40 @@ attn__row attn__mask_row(const attn_mask *mask, attn__pairs d, int64_t b, int64_
         row.allow += (mask->allow_form == ATTN_ALLOW_KEYS ? b : number) * d.keys;
     }
     return row;
+}
+
+/* The rows of `allow` that belong to the queries, side by side; one for all queries is the same for some. */
+static const uint8_t *slice_allow(attn_tape *t, const attn_mask *from, attn__pairs d, int64_t begin, int64_t count)
+{
+    if (from->allow == NULL || from->allow_form == ATTN_ALLOW_KEYS) {
+        return from->allow;
+    }
+    uint8_t *allow = attn__tape_alloc(t, d.batch * count * d.keys, 1);
+    for (int64_t b = 0; allow != NULL && b < d.batch; b++) {
+        memcpy(allow + b * count * d.keys, from->allow + (b * d.queries + begin) * d.keys, (size_t)(count * d.keys));
+    }
+    return allow;
+}
+
+attn_status attn__mask_slice(attn_tape *t, const attn_mask *from, attn__pairs d, int64_t begin, int64_t count, attn_mask *to)
+{
+    *to = *from;
+    if (attn__mask_empty(from) || count == d.queries) {
+        return ATTN_OK;
+    }
+    if (d.keys > INT32_MAX) {
+        return attn__tape_fail(t, ATTN_ERANGE, "mask: rows of %lld keys, expected at most %d", (long long)d.keys, (int)INT32_MAX);
+    }
+    int32_t *begins = attn__tape_alloc(t, d.batch * count, sizeof *begins), *ends = attn__tape_alloc(t, d.batch * count, sizeof *ends);
+    if (begins == NULL || ends == NULL) {
+        return ATTN_ENOMEM;
+    }
+    for (int64_t r = 0; r < d.batch * count; r++) {
+        attn__row row = attn__mask_row(from, d, r / count, begin + r % count);
+        begins[r] = (int32_t)row.begin;
+        ends[r] = (int32_t)row.end;
+    }
+    *to = (attn_mask){.row_begins = begins, .row_lengths = ends, .allow_form = from->allow_form};
+    to->allow = slice_allow(t, from, d, begin, count);
+    return attn_tape_status(t);
 }

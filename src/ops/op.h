@@ -52,5 +52,21 @@ static inline bool attn__sees(attn__row row, int64_t j)
 }
 /* Whether the mask hides anything at all. */
 bool attn__mask_empty(const attn_mask *mask);
+/* What a mask that fits `d` says of queries begin .. begin + count - 1, as the mask of these alone: lengths, causality and window have gone
+ * into ranges of rows. New arrays are memory of the step, the others the caller's. Notes ATTN_ENOMEM or ATTN_ERANGE on the tape. */
+attn_status attn__mask_slice(attn_tape *t, const attn_mask *from, attn__pairs d, int64_t begin, int64_t count, attn_mask *to);
+
+/* ---- attention_scores.c, score_bias.c: what the plain and the fused form of attention ask of their inputs ---- */
+
+/* Checks queries (input 0), keys (input 1) and w (NULL: none) and puts the defaults into the configuration. */
+attn_status attn__score_check(attn__node *n, attn_score_config *c, const attn_tensor *w);
+/* Factor of a dot product of vectors of this width. */
+double attn__score_factor(const attn_score_config *c, int64_t width);
+/* The cap and its inverse are normal numbers of the node's dtype. */
+attn_status attn__soft_cap_check(attn__node *n, double cap);
+/* Elements of the bias between neighbours in (B,H,Tq,Tk), 0 where it is repeated; all 0 before the call. */
+attn_status attn__bias_steps(attn__node *n, attn_shape scores, attn_shape bias, int64_t steps[ATTN_MAX_DIMS]);
+/* The table of a relative-position bias is (H, 2 C + 1). */
+attn_status attn__table_check(attn__node *n, attn_shape scores, attn_shape table);
 
 #endif

@@ -72,6 +72,28 @@ static void backward(attn__node *n)
     }
 }
 
+attn_status attn__bias_steps(attn__node *n, attn_shape s, attn_shape x, int64_t steps[ATTN_MAX_DIMS])
+{
+    bool fits = s.rank == ATTN_MAX_DIMS;
+    int64_t step = 1;
+    for (int at = ATTN_MAX_DIMS - 1, from = x.rank - 1; fits && from >= 0; at--, from--) {
+        fits = x.dim[from] == s.dim[at] || x.dim[from] == 1;
+        steps[at] = x.dim[from] == 1 ? 0 : step;
+        step *= x.dim[from];
+    }
+    return fits ? ATTN_OK
+                : attn__op_fail(n, ATTN_ESHAPE, "scores %s and bias %s: expected (B,H,Tq,Tk) and a shape that can be repeated over it",
+                                ATTN__TEXT(s), ATTN__TEXT(x));
+}
+
+attn_status attn__table_check(attn__node *n, attn_shape s, attn_shape table)
+{
+    if (s.rank != 4 || table.rank != 2 || table.dim[0] != s.dim[1] || table.dim[1] % 2 != 1) {
+        return attn__op_fail(n, ATTN_ESHAPE, "scores %s and table %s: expected (B,H,Tq,Tk) and (H,2C+1)", ATTN__TEXT(s), ATTN__TEXT(table));
+    }
+    return ATTN_OK;
+}
+
 /* The part of infer that both share; the steps are known. */
 static attn_status take(attn__node *n)
 {
@@ -98,9 +120,9 @@ static attn_tensor *record(attn_tape *t, const attn__op *op, attn_tensor *s, att
 static attn_status relative_infer(attn__node *n)
 {
     bias *r = n->attributes;
-    attn_shape s = n->in[0]->shape, table = n->in[1]->shape;
-    if (s.rank != 4 || table.rank != 2 || table.dim[0] != s.dim[1] || table.dim[1] % 2 != 1) {
-        return attn__op_fail(n, ATTN_ESHAPE, "scores %s and table %s: expected (B,H,Tq,Tk) and (H,2C+1)", ATTN__TEXT(s), ATTN__TEXT(table));
+    attn_shape table = n->in[1]->shape;
+    if (attn__table_check(n, n->in[0]->shape, table) != ATTN_OK) {
+        return attn_tape_status(n->tape);
     }
     r->relative = true;
     r->clip = table.dim[1] / 2;
@@ -136,19 +158,7 @@ const attn__op attn__op_relative_bias = {
 static attn_status score_infer(attn__node *n)
 {
     bias *r = n->attributes;
-    attn_shape s = n->in[0]->shape, x = n->in[1]->shape;
-    bool fits = s.rank == ATTN_MAX_DIMS;
-    int64_t step = 1;
-    for (int at = ATTN_MAX_DIMS - 1, from = x.rank - 1; fits && from >= 0; at--, from--) {
-        fits = x.dim[from] == s.dim[at] || x.dim[from] == 1;
-        r->step[at] = x.dim[from] == 1 ? 0 : step;
-        step *= x.dim[from];
-    }
-    if (!fits) {
-        return attn__op_fail(n, ATTN_ESHAPE, "scores %s and bias %s: expected (B,H,Tq,Tk) and a shape that can be repeated over it",
-                             ATTN__TEXT(s), ATTN__TEXT(x));
-    }
-    return take(n);
+    return attn__bias_steps(n, n->in[0]->shape, n->in[1]->shape, r->step) == ATTN_OK ? take(n) : attn_tape_status(n->tape);
 }
 
 attn_tensor *attn_score_bias(attn_tape *t, attn_tensor *s, attn_tensor *x, const attn_mask *mask)

@@ -1,14 +1,19 @@
-#include <math.h>
+#include <float.h>
 
 #include "ops/op.h"
 
+attn_status attn__soft_cap_check(attn__node *n, double cap)
+{
+    double least = n->in[0]->dtype == ATTN_F32 ? (double)FLT_MIN : DBL_MIN; /* beyond, cap or 1 / cap would be 0 or infinite */
+    if (!(cap >= least && cap <= 1 / least)) {
+        return attn__op_fail(n, ATTN_EINVAL, "soft cap %g, expected a number from %g to %g", cap, least, 1 / least);
+    }
+    return ATTN_OK;
+}
+
 static attn_status infer(attn__node *n)
 {
-    double cap = *(double *)n->attributes;
-    if (!(cap > 0) || !isfinite(cap)) {
-        return attn__op_fail(n, ATTN_EINVAL, "cap %g, expected a positive number", cap);
-    }
-    return attn__infer_same(n);
+    return attn__soft_cap_check(n, *(double *)n->attributes) == ATTN_OK ? attn__infer_same(n) : attn_tape_status(n->tape);
 }
 
 static void tile_forward(void *ctx, int64_t tile)

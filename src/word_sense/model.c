@@ -182,6 +182,7 @@ attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *m
                                                        .key = x,
                                                        .mask = {.allow = b->keep, .allow_form = ATTN_ALLOW_KEYS},
                                                        .query_start = b->start,
+                                                       .report = {.weights = weights != NULL},
                                                    });
     if (weights != NULL) {
         *weights = a.weights;

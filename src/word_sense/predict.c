@@ -32,7 +32,7 @@ static attn_status add_member(attn_word_sense *m, const attn__member *member, co
     attn_tape_reset(t);
     attn_tape_set_recording(t, false);
     attn_tape_set_training(t, false);
-    attn_tensor *w = NULL, *logits = attn__member_logits(m, member, t, b, &w);
+    attn_tensor *w = NULL, *logits = attn__member_logits(m, member, t, b, weights != NULL ? &w : NULL);
     if (logits == NULL) {
         return attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
     }
@@ -253,7 +253,8 @@ attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tok
         attn_tape *t = m->tape;
         attn_tape_reset(t);
         attn_tensor *x = attn_embedding(t, attn_param(t, m->member[k].params, m->member[k].embedding), ids, ATTN_SHAPE(1, length));
-        attn_attention_output a = attn_attention_apply(t, m->member[k].layer, (attn_attention_input){.query = x, .mask = window});
+        attn_attention_output a =
+            attn_attention_apply(t, m->member[k].layer, (attn_attention_input){.query = x, .mask = window, .report = {.weights = true}});
         if (a.weights == NULL) {
             status = attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
         }

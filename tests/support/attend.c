@@ -6,6 +6,33 @@
 
 const char *const attend_names[INPUTS] = {"query", "key", "value", "past key", "past value", "w", "bias", "position"};
 
+/* ---- masks ---- */
+
+static const int32_t key_lengths[] = {4, 6}, no_keys[] = {5, 0}, query_lengths[] = {2, 4}, row_lengths[] = {0, 2, 7, 1, 3, 5, 0, 0, 6, 2},
+                     row_begins[] = {0, 1, 5, 1, 2, 3, 2, 7, 5, 0}, places[] = {3, -2};
+static const uint8_t allow_keys[] = {1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0};
+static const uint8_t allow_pairs[] = {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0,
+                                      0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0,
+                                      0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0};
+const attn_mask attend_masks[MASKS] = {
+    {.key_lengths = key_lengths},
+    {.key_lengths = no_keys},
+    {.query_lengths = query_lengths},
+    {.row_lengths = row_lengths},
+    {.row_begins = row_begins, .row_lengths = row_lengths},
+    {.allow = allow_pairs},
+    {.allow = allow_keys, .allow_form = ATTN_ALLOW_KEYS},
+    {.causal = ATTN_CAUSAL_TOP_LEFT},
+    {.causal = ATTN_CAUSAL_BOTTOM_RIGHT},
+    {.causal = ATTN_CAUSAL_POSITION, .positions = places},
+    {.window = true, .left = 1, .right = 0},
+    {.window = true, .left = 1, .right = 1, .positions = places},
+    {.window = true, .left = 2, .right = -1, .causal = ATTN_CAUSAL_TOP_LEFT},
+    {.key_lengths = key_lengths, .query_lengths = query_lengths, .allow = allow_pairs, .causal = ATTN_CAUSAL_BOTTOM_RIGHT},
+};
+
+/* ---- the problem ---- */
+
 int64_t attend_keys(const attend_problem *p)
 {
     return p->past + p->keys;
@@ -60,6 +87,7 @@ void attend_open(attend_problem *p)
         p->in[k] = has(p, k) ? random_values(attn_shape_count(attend_shape(p, k)), 10 * p->seed + (uint64_t)k, -1, 1) : NULL;
     }
     p->cotangent = random_values(attend_outputs(p), 10 * p->seed + 9, -1, 1);
+    p->config.report = (attn_attend_report){.weights = true, .scores = true};
 }
 
 void attend_close(attend_problem *p)
@@ -84,6 +112,18 @@ static attn_tensor *guarded_variable(const guarded *g, attn_tape *t, attn_dtype 
     return attn_variable(t, dtype, shape, bytes);
 }
 
+attn_attend_input attend_input(attn_tensor *const in[INPUTS])
+{
+    return (attn_attend_input){.query = in[IN_QUERY],
+                               .key = in[IN_KEY],
+                               .value = in[IN_VALUE],
+                               .past_key = in[IN_PAST_KEY],
+                               .past_value = in[IN_PAST_VALUE],
+                               .w = in[IN_W],
+                               .bias = in[IN_BIAS],
+                               .position = in[IN_POSITION]};
+}
+
 attn_attend_output attend_run(attend_problem *p, attn_tape *t, attn_dtype dtype, bool backward)
 {
     for (int k = 0; k < INPUTS; k++) {
@@ -91,18 +131,7 @@ attn_attend_output attend_run(attend_problem *p, attn_tape *t, attn_dtype dtype,
                          : p->guard != NULL ? guarded_variable(p->guard, t, dtype, attend_shape(p, k), p->in[k])
                                             : variable_of(t, dtype, attend_shape(p, k), p->in[k]);
     }
-    attn_attend_output out = attn_attend(t,
-                                         (attn_attend_input){
-                                             .query = p->variable[IN_QUERY],
-                                             .key = p->variable[IN_KEY],
-                                             .value = p->variable[IN_VALUE],
-                                             .past_key = p->variable[IN_PAST_KEY],
-                                             .past_value = p->variable[IN_PAST_VALUE],
-                                             .w = p->variable[IN_W],
-                                             .bias = p->variable[IN_BIAS],
-                                             .position = p->variable[IN_POSITION],
-                                         },
-                                         &p->config);
+    attn_attend_output out = attn_attend(t, attend_input(p->variable), &p->config);
     assert_tape_ok(t);
     if (backward) {
         assert_int_equal(backward_from(t, out.output, p->cotangent), ATTN_OK);

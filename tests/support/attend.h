@@ -11,6 +11,10 @@ enum { IN_QUERY, IN_KEY, IN_VALUE, IN_PAST_KEY, IN_PAST_VALUE, IN_W, IN_BIAS, IN
 
 extern const char *const attend_names[INPUTS];
 
+/* One of every kind, and some together, for two sentences of five queries and seven keys. */
+enum { MASK_BATCH = 2, MASK_QUERIES = 5, MASK_KEYS = 7, MASKS = 14 };
+extern const attn_mask attend_masks[MASKS];
+
 typedef struct attend_problem {
     attn_attend_config config;    /* heads and key/value heads of the score must be given */
     int64_t batch, queries, keys; /* keys: without the past */
@@ -25,7 +29,7 @@ typedef struct attend_problem {
     attn_tensor *variable[INPUTS];  /* of the last run */
 } attend_problem;
 
-/* Random inputs in [-1, 1) and a cotangent of the output. */
+/* Random inputs in [-1, 1) and a cotangent of the output. Asks for all weights and scores. */
 void attend_open(attend_problem *p);
 void attend_close(attend_problem *p);
 
@@ -40,6 +44,9 @@ bool attend_sees(const attend_problem *p, int64_t b, int64_t i, int64_t j);
 /* Query i sees something; something sees key j. */
 bool attend_query_used(const attend_problem *p, int64_t b, int64_t i);
 bool attend_key_used(const attend_problem *p, int64_t b, int64_t j);
+
+/* Tensors in the order of the inputs, NULL where there is none. */
+attn_attend_input attend_input(attn_tensor *const in[INPUTS]);
 
 /* Runs attn_attend on variables; with `backward` also back from the cotangent. The tape must be fine afterwards. */
 attn_attend_output attend_run(attend_problem *p, attn_tape *t, attn_dtype dtype, bool backward);

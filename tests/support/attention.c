@@ -50,8 +50,13 @@ attn_attention_output attention_run(attention_problem *p, attn_tape *t)
     p->q = variable_of(t, p->dtype, ATTN_SHAPE(p->batch, p->queries, p->config.query_dim), p->query);
     p->k = p->self ? NULL : variable_of(t, p->dtype, ATTN_SHAPE(p->batch, p->keys, p->config.key_dim), p->key);
     p->v = p->self ? NULL : variable_of(t, p->dtype, ATTN_SHAPE(p->batch, p->keys, p->config.value_dim), p->value);
-    return attn_attention_apply(
-        t, p->layer, (attn_attention_input){.query = p->q, .key = p->k, .value = p->v, .mask = p->mask, .query_start = p->query_start});
+    return attn_attention_apply(t, p->layer,
+                                (attn_attention_input){.query = p->q,
+                                                       .key = p->k,
+                                                       .value = p->v,
+                                                       .mask = p->mask,
+                                                       .query_start = p->query_start,
+                                                       .report = {.weights = true, .scores = true}});
 }
 
 /* ---- the reference ---- */

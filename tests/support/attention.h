@@ -25,7 +25,7 @@ typedef struct attention_problem {
 void attention_open(attention_problem *p, attn_dtype dtype);
 void attention_close(attention_problem *p);
 
-/* Runs the layer on the inputs, as variables. */
+/* Runs the layer on the inputs, as variables, and asks for all weights and scores. */
 attn_attention_output attention_run(attention_problem *p, attn_tape *t);
 
 /* The same by plain loops: scores and weights (B,H,Tq,Tk), output (B,Tq,output width). */

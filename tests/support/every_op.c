@@ -88,7 +88,13 @@ static attn_tensor *attend(const every_op *e, attn_tape *t, attn_tensor *h, cons
                                               (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = HEADS}, mask);
     attn_tensor *s = attn_relative_bias(t, attn_soft_cap(t, dots, 3), attn_param(t, p, BIAS), NULL, mask);
     s = attn_score_bias(t, s, sums, mask);
-    return attn_attention_mix(t, attn_dropout(t, attn_softmax(t, s, mask), 0.25), v, 0, mask);
+    attn_tensor *plain = attn_attention_mix(t, attn_dropout(t, attn_softmax(t, s, mask), 0.25), v, 0, mask);
+    attn_fused_input additive = {.query = u, .key = u, .value = v, .w = attn_param(t, p, VECTOR), .position = attn_param(t, p, BIAS)};
+    additive.score = (attn_score_config){.score = ATTN_SCORE_ADDITIVE, .heads = HEADS};
+    additive.dropout = 0.1;
+    additive.mask = *mask;
+    attn_fused_input dot = {.query = q, .key = k, .value = v, .bias = sums, .soft_cap = 2, .score = {.heads = HEADS}, .mask = *mask};
+    return attn_add(t, plain, attn_add(t, attn_fused_attention(t, &additive), attn_fused_attention(t, &dot)));
 }
 
 attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
@@ -103,8 +109,9 @@ attn_tensor *every_op_loss(const every_op *e, attn_tape *t)
     attn_tensor *flat = attn_reshape(t, o, ATTN_SHAPE(e->batch * e->time, e->width));
     attn_tensor *gram = attn_matmul(t, flat, flat, ATTN_TN);
     attn_tensor *word = attn_gather_rows(t, o, e->index);
-    attn_tensor *both = attn_concat(t, (attn_tensor *const[]){word, attn_gather_rows(t, x, e->index)}, 2);
+    attn_tensor *both = attn_concat(t, (attn_tensor *const[]){word, attn_gather_rows(t, attn_slice(t, x, 1, 0, e->time), e->index)}, 2);
     attn_tensor *loss = attn_cross_entropy(t, attn_matmul(t, both, attn_param(t, p, W_C), ATTN_NN), e->targets, &config);
-    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, attn_append(t, o, x)), 1e-3), attn_mean(t, attn_mul(t, gram, gram)));
+    attn_tensor *extra = attn_add(t, attn_scale(t, attn_sum(t, attn_append(t, o, attn_slice(t, x, 1, 1, e->time - 2))), 1e-3),
+                                  attn_mean(t, attn_mul(t, gram, gram)));
     return attn_add(t, loss, extra);
 }

@@ -6,7 +6,7 @@
 #include "attn/params.h"
 
 /* Operations that every_op_loss uses. A test asserts that there are no others. */
-#define EVERY_OP_COUNT 26
+#define EVERY_OP_COUNT 28
 
 typedef struct every_op {
     int64_t batch, time, width; /* of the sentences; width is a multiple of 2 */

@@ -225,6 +225,7 @@ static void take_inputs(run *r, attn_tape *t)
     r->input.past_value = rows_of(t, &r->in[ONNX_PAST_VALUE]);
     r->config.score = (attn_score_config){.heads = (int)r->heads, .kv_heads = (int)r->kv_heads};
     r->config.soft_cap = r->a->softcap;
+    r->config.report = (attn_attend_report){.weights = true, .scores = true};
     if (r->a->has_scale) {
         bool zero = r->a->scale == 0; /* which stands for the default here: queries of 0 score 0 too */
         r->config.score.scale = zero ? 1 : r->a->scale;

@@ -222,6 +222,7 @@ static void run_attend(reference_run *run)
                   .scale = real(c, "scale")},
         .soft_cap = real(c, "soft_cap"),
         .mask = run->mask,
+        .report = {.weights = true, .scores = true},
     };
     int64_t heads = config.score.heads, kv_heads = config.score.kv_heads, width = reference_number(c, "width"),
             clip = reference_number(c, "clip");
@@ -282,9 +283,10 @@ static void run_layer(reference_run *run)
                                      .query_start = integers(run, run->c, "query_start", reference_number(run->c, "batch")),
                                      .past_key = run->in.past_key,
                                      .past_value = run->in.past_value,
-                                     .bias = run->in.bias};
+                                     .bias = run->in.bias,
+                                     .report = {.weights = true, .scores = true}};
     attn_attention_output out = attn_attention_apply(run->tape, layer, in);
-    run->out = (attn_attend_output){.output = out.output, .weights = out.weights, .scores = out.scores};
+    run->out = (attn_attend_output){out.output, out.weights, out.scaled, out.capped, out.scores, out.key, out.value};
 }
 
 void reference_run_open(reference_run *run, const json_t *configuration, attn_dtype dtype)
