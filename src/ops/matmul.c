@@ -35,7 +35,7 @@ static void *element(const product *p, const matrix *x, int64_t batch, int64_t i
 /* The packed B of a batch entry from column j on. */
 static void *packed(const product *p, int64_t batch, int64_t j)
 {
-    return attn__at(p->node, p->node->saved, batch * p->packed + j * p->k);
+    return attn__at(p->node, p->node->scratch, batch * p->packed + j * p->k);
 }
 
 static void pack_tile(void *ctx, int64_t tile)
@@ -115,12 +115,12 @@ static attn_status infer(attn__node *n)
         at->m *= at->batch;
         at->batch = 1;
     }
+    size_t size = at->batch > 0 ? (size_t)at->batch * attn_dtype_size(n->out->dtype) : 0; /* of one element of every B */
     bool tn = at->transpose == ATTN_TN, nt = at->transpose == ATTN_NT;
-    int64_t c = packed_size(n, at->m, at->n, at->k);
     int64_t da = !n->in[0]->needs_grad ? 0 : tn ? packed_size(n, at->k, at->m, at->n) : packed_size(n, at->m, at->k, at->n);
     int64_t db = !n->in[1]->needs_grad ? 0 : nt ? packed_size(n, at->n, at->k, at->m) : packed_size(n, at->k, at->n, at->m);
-    int64_t most = c > da ? c : da;
-    n->saved_size = at->batch > 0 ? (size_t)(at->batch * (most > db ? most : db)) * attn_dtype_size(n->out->dtype) : 0;
+    n->scratch_size = (size_t)packed_size(n, at->m, at->n, at->k) * size;
+    n->scratch_size_b = (size_t)(da > db ? da : db) * size;
     return ATTN_OK;
 }
 
