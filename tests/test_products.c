@@ -76,6 +76,7 @@ static void multiply(const attn__kernel_table *K, const problem *q, const operan
         K->set(panels, i, NAN);
     }
     K->panel_pack(q->k, q->n, b->x, b->row, b->column, panels);
+    assert_int_equal(K->first_nonfinite(K->panel_size(q->k, q->n), panels), -1); /* the padding too is set */
     K->panel_multiply(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, panels, q->add, c->x, c->row);
 }
 
