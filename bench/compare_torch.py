@@ -88,8 +88,10 @@ def tuned(seconds, threads, core):
     candidates = [c for c in candidates if c.about]
     if not candidates:
         sys.exit("compare_torch: PyTorch does not start; sh scripts/setup.sh --bench installs it")
+    if len(candidates) == 1:
+        return candidates[0]
     best = {c: float("inf") for c in candidates}
-    for _ in range(5 if len(candidates) > 1 else 0):
+    for _ in range(5):
         for c in candidates:
             best[c] = min(best[c], c.time(CHOOSE_BY, seconds, threads).get("min_ms", float("inf")))
     chosen = min(candidates, key=best.get)
