@@ -140,7 +140,7 @@ static size_t memory_of(attend_problem *p, attn_attend_report report)
 static void a_row_costs_a_row(void **state)
 {
     (void)state;
-    enum { LONG = 128 };
+    enum { LONG = 512 };
     attend_problem p = {.batch = 1, .queries = LONG, .keys = LONG, .width = 2, .value_width = 2, .clip = 1};
     p.config.score = (attn_score_config){.heads = 2, .kv_heads = 2};
     p.config.mask.causal = ATTN_CAUSAL_TOP_LEFT;
@@ -148,8 +148,10 @@ static void a_row_costs_a_row(void **state)
     size_t none = memory_of(&p, (attn_attend_report){.weights = false});
     size_t all = memory_of(&p, (attn_attend_report){.weights = true}),
            row = memory_of(&p, (attn_attend_report){.weights = true, .queries = 1});
-    assert_true(all - none >= 3 * LONG * LONG * 2 * sizeof(float)); /* two stages of scores, and the weights */
-    assert_true(row > none && row - none < (all - none) / 16);
+    /* two stages of scores, and the weights; less what the output needs for a while, and gives back */
+    assert_true(all - none >= 2 * LONG * LONG * 2 * sizeof(float));
+    assert_true(none < LONG * LONG * 2 * sizeof(float));
+    assert_true(row >= none && row - none < (all - none) / 16);
     attend_close(&p);
 }
 

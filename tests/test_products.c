@@ -67,7 +67,7 @@ typedef struct problem {
 static void multiply(const attn__kernel_table *K, const problem *q, const operand *a, const operand *b, const operand *c)
 {
     if (!q->panels) {
-        K->gemm(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, b->x, b->row, b->column, c->x, c->row);
+        K->gemm(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, b->x, b->row, b->column, q->add, c->x, c->row);
         return;
     }
     size_t size = attn_dtype_size(K == attn__kernels(ATTN_F32) ? ATTN_F32 : ATTN_F64);

@@ -35,14 +35,14 @@ static void lay_out_forward(attn__node *n)
     const attn__kernel_table *K = ATTN__K(n);
     attn__fused_layout *at = &f->forward;
     size_t size = attn_dtype_size(n->out->dtype);
-    int64_t tiles = f->d.batch * f->kv_heads * f->key_tiles;
+    int64_t tiles = f->slots * f->key_tiles;
     lay_out_tile(at, f, size);
     at->l = room(&at->worker_size, f->tile_queries * K->panel_columns(), size);
     at->acc = room(&at->worker_size, f->tile_queries * f->value_width, size);
     at->keys = room(&at->size, tiles * K->panel_size(f->width, f->tile_keys), size);
     at->values = room(&at->size, tiles * K->panel_size(f->tile_keys, f->value_width), size);
-    at->key_flags = room(&at->size, f->d.batch * f->kv_heads * f->d.keys, 1);
-    at->query_flags = room(&at->size, f->d.batch * f->d.heads * f->d.queries, 1);
+    at->key_flags = room(&at->size, f->slots * f->d.keys, 1);
+    at->query_flags = room(&at->size, f->slots * f->group * f->d.queries, 1);
     at->workers = room(&at->size, attn__workers(attn__tape_threads(n->tape)), at->worker_size);
     n->scratch_size = at->size;
 }
@@ -67,21 +67,22 @@ static void lay_out_backward(attn__node *n)
     const attn__kernel_table *K = ATTN__K(n);
     attn__fused_layout *at = &f->backward;
     size_t size = attn_dtype_size(n->out->dtype), *end = &at->size;
-    int64_t key_tiles = f->d.batch * f->kv_heads * f->key_tiles, query_tiles = f->d.batch * f->d.heads * f->query_tiles, steps[3];
-    int64_t rows = f->d.batch * f->d.heads * f->d.queries, tasks = f->d.batch * f->kv_heads * f->chunks;
+    int64_t key_tiles = f->slots * f->key_tiles, query_tiles = f->slots * f->group * f->query_tiles, steps[3];
+    int64_t rows = f->d.batch * f->d.heads * f->d.queries, slot_rows = f->slots * f->group * f->d.queries,
+            tasks = f->d.batch * f->kv_heads * f->chunks;
     lay_out_sums(at, f, size);
     at->keys = room(end, key_tiles * K->panel_size(f->width, f->tile_keys), size);
     at->key_rows = room(end, key_tiles * larger(K->panel_size(f->tile_keys, f->width), f->tile_keys * f->units), size);
     at->values = room(end, key_tiles * K->panel_size(f->value_width, f->tile_keys), size);
     at->queries = room(end, query_tiles * larger(K->panel_size(f->tile_queries, f->width), f->tile_queries * f->units), size);
     at->gradients = room(end, query_tiles * K->panel_size(f->tile_queries, f->value_width), size);
-    at->delta = room(end, rows, size);
+    at->delta = room(end, slot_rows, size);
     at->parts = room(end, f->chunks > 1 ? f->chunks * rows * f->width : 0, size);
     at->w_parts = room(end, f->additive ? tasks * f->group * f->width : 0, size);
     at->bias_parts = room(end, f->bias != NULL && f->bias->needs_grad ? tasks * attn__bias_part(f, steps) : 0, size);
     at->table_parts = room(end, f->position != NULL ? tasks * f->group * (2 * f->clip + 1) : 0, size);
-    at->key_flags = room(end, f->d.batch * f->kv_heads * f->d.keys, 1);
-    at->query_flags = room(end, rows, 1);
+    at->key_flags = room(end, f->slots * f->d.keys, 1);
+    at->query_flags = room(end, slot_rows, 1);
     at->workers = room(end, attn__workers(attn__tape_threads(n->tape)), at->worker_size);
     n->scratch_size_b = at->size;
 }
@@ -101,6 +102,8 @@ static void cut(const attn__node *n, attn__fused *f)
     f->key_tiles = attn__tiles(f->d.keys, f->tile_keys);
     f->chunk_tiles = larger(attn__tiles(f->key_tiles, attn__tiles(TASKS, heads)), 1);
     f->chunks = larger(attn__tiles(f->key_tiles, f->chunk_tiles), 1);
+    f->by_head = heads >= TASKS;
+    f->slots = f->by_head ? attn__workers(attn__tape_threads(n->tape)) : heads;
     f->units = f->additive ? attn__tiles(f->width, panel) * panel : 0;
 }
 

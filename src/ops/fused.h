@@ -19,20 +19,21 @@
 /* Vectors that hold NaN or infinity would spread it over a matrix product. They are packed as zeros, and added where they are seen. */
 enum { ATTN__BAD_KEY = 1, ATTN__BAD_VALUE = 2, ATTN__BAD_QUERY = 4, ATTN__BAD_GRADIENT = 8, ATTN__PLAIN = 16 /* see additive_exp */ };
 
-/* Where parts of the scratch memory begin, in bytes. Keys and values: by (b, key head, tile); queries: by (b, head, tile). */
+/* Where parts of the scratch memory begin, in bytes. What is packed lies by (slot, tile), keys once and queries once for each query head of
+ * a slot. */
 typedef struct attn__fused_layout {
     size_t keys;        /* panels of k^T, or of e^2k transposed */
     size_t key_rows;    /* backward: panels of k, or rows e^2k */
     size_t values;      /* forward: panels of v; backward: of v^T */
     size_t queries;     /* backward: panels of q, or rows e^2q */
     size_t gradients;   /* backward: panels of the output's gradient */
-    size_t delta;       /* backward: by (b, head, query): output . gradient */
+    size_t delta;       /* backward: by (slot, head, query): output . gradient */
     size_t parts;       /* backward: of the queries' gradient, by (chunk, b, head, query), if there is more than one chunk */
     size_t w_parts;     /* backward: of w's gradient, by task and head */
     size_t bias_parts;  /* backward: of the bias's gradient, by task */
     size_t table_parts; /* backward: of the position table's gradient, by task and head */
-    size_t key_flags;   /* bytes, by (b, key head, key) */
-    size_t query_flags; /* bytes, by (b, head, query) */
+    size_t key_flags;   /* bytes, by (slot, key) */
+    size_t query_flags; /* bytes, by (slot, head, query) */
     size_t workers;     /* memory of worker 0, 1, ... */
     size_t size;        /* of everything */
     size_t worker_size;
@@ -64,6 +65,8 @@ typedef struct attn__fused {
     int64_t step[ATTN_MAX_DIMS], clip;
     int64_t tile_queries, tile_keys; /* tile_keys: padded to whole panels */
     int64_t query_tiles, key_tiles;
+    bool by_head;                /* there are enough key heads: one task packs a head and goes on to compute it while it is in the cache */
+    int64_t slots;               /* packed key heads at a time: one a worker, or all (b, key head) */
     int64_t chunks, chunk_tiles; /* backward: parts of a head's keys, and key tiles in each */
     attn__fused_layout forward, backward;
 } attn__fused;
@@ -71,6 +74,7 @@ typedef struct attn__fused {
 /* One tile of queries and keys. */
 typedef struct attn__tile {
     int64_t b, h, g; /* entry of the batch, query head, key head */
+    int64_t slot;    /* where its key head is packed */
     attn__span q, k;
     int64_t rows, keys;     /* lengths of q and k */
     int64_t columns;        /* keys, padded to whole panels */
@@ -93,6 +97,11 @@ static inline void *attn__in(const attn__node *n, const void *base, size_t offse
 static inline void *attn__head(const attn__node *n, void *data, int64_t rows, int64_t heads, int64_t width, int64_t b, int64_t h, int64_t i)
 {
     return attn__at(n, data, ((b * rows + i) * heads + h) * width);
+}
+/* Number of a query head among those of all slots. */
+static inline int64_t attn__slot_head(const attn__fused *f, int64_t slot, int64_t h)
+{
+    return slot * f->group + h % f->group;
 }
 /* The tile's queries: fills row[], and returns the range of keys that any of them sees. */
 attn__span attn__tile_look(const attn__node *n, attn__tile *t, int64_t b, int64_t h, int64_t query_tile);

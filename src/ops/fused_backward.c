@@ -132,6 +132,7 @@ static void *score_gradients(const attn__node *n, const attn__task *task, attn__
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
     int64_t row = (t->b * f->d.heads + t->h) * f->d.queries + t->q.begin;
+    int64_t slot_row = attn__slot_head(f, t->slot, t->h) * f->d.queries + t->q.begin;
     void *ds = t->worker + at->d_scores, *m = attn__at(n, n->saved, row), *l = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
     attn__tile_scores(n, t, attn__in(n, n->scratch, at->keys, task->tile * K->panel_size(f->width, f->tile_keys)));
     K->panel_multiply(t->rows, t->columns, f->value_width, 1, g, f->value_width, 1,
@@ -140,7 +141,7 @@ static void *score_gradients(const attn__node *n, const attn__task *task, attn__
     if (f->dropout > 0) {
         attn__tile_drop(n, t, ds);
     }
-    K->tile_softmax_b(t->rows, t->columns, t->scores, ds, f->tile_keys, m, l, attn__in(n, n->scratch, at->delta, row));
+    K->tile_softmax_b(t->rows, t->columns, t->scores, ds, f->tile_keys, m, l, attn__in(n, n->scratch, at->delta, slot_row));
     return ds;
 }
 
@@ -186,7 +187,7 @@ static void load_queries(const attn__node *n, const attn__task *task, attn__tile
                   f->d.heads * f->width, t->worker + at->query);
         t->query = t->worker + at->query;
     }
-    t->q_flags = (const uint8_t *)n->scratch + at->query_flags + (t->b * f->d.heads + t->h) * f->d.queries + t->q.begin;
+    t->q_flags = (const uint8_t *)n->scratch + at->query_flags + attn__slot_head(f, t->slot, t->h) * f->d.queries + t->q.begin;
     ATTN__K(n)->zero(t->rows * f->width, t->worker + at->d_query);
 }
 
@@ -209,15 +210,15 @@ static void tile_of_queries(const attn__node *n, attn__task *task, int64_t h, in
 {
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
-    attn__tile t = {.worker = memory, .row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
+    attn__tile t = {.slot = task->slot, .worker = memory, .row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
     attn__span chunk = attn__range(f->key_tiles, f->chunk_tiles, task->chunk), seen = attn__tile_look(n, &t, task->b, h, tile);
     t.capped = f->soft_cap != 0 ? memory + at->capped : NULL;
-    task->query_tile = (task->b * f->d.heads + h) * f->query_tiles + tile;
+    task->query_tile = attn__slot_head(f, task->slot, h) * f->query_tiles + tile;
     load_queries(n, task, &t);
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
         attn__tile_turn(n, &t, at, k);
         if (seen.begin < t.k.end && t.k.begin < seen.end) {
-            task->tile = (task->b * f->kv_heads + task->g) * f->key_tiles + k;
+            task->tile = task->slot * f->key_tiles + k;
             meet(n, task, &t);
         }
     }
@@ -232,7 +233,11 @@ static void chunk_of_keys(void *ctx, int64_t number, int worker)
     const attn__fused *f = n->attributes;
     attn__task task = {.number = number, .chunk = number % f->chunks, .g = number / f->chunks % f->kv_heads};
     task.b = number / f->chunks / f->kv_heads;
+    task.slot = f->by_head ? worker : number / f->chunks;
     attn__parts_begin(n, &task);
+    if (f->by_head) {
+        attn__pack_head(n, task.b, task.g, task.slot, worker);
+    }
     for (int64_t h = task.g * f->group; h < (task.g + 1) * f->group; h++) {
         for (int64_t tile = 0; tile < f->query_tiles; tile++) {
             tile_of_queries(n, &task, h, tile, (char *)n->scratch + f->backward.workers + (size_t)worker * f->backward.worker_size);
@@ -245,7 +250,9 @@ void attn__fused_backward(attn__node *n)
     const attn__fused *f = n->attributes;
     double pairs = (double)f->group * (double)f->d.queries * (double)f->chunk_tiles * (double)f->tile_keys;
     double cost = pairs * (f->additive ? (double)f->width : (double)(3 * f->width + 2 * f->value_width) / 16 + 2);
-    attn__pack_backward(n);
+    if (!f->by_head) {
+        attn__pack_all(n);
+    }
     attn__parallel_workers(attn__tape_threads(n->tape), f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);
     attn__parts_end(n);
 }

@@ -6,15 +6,16 @@
 
 /* A chunk of the keys of one key head, and where it is at. */
 typedef struct attn__task {
-    int64_t number, chunk, b, g;
-    int64_t tile;       /* of keys, among those of all heads */
+    int64_t number, chunk, b, g, slot;
+    int64_t tile;       /* of keys, among those of all slots */
     int64_t query_tile; /* likewise */
 } attn__task;
 
 /* ---- fused_parts.c ---- */
 
-/* Packs keys, values, queries and output gradients, and works out delta. */
-void attn__pack_backward(attn__node *n);
+/* Packs keys, values, queries and output gradients of one key head, or of all, and works out delta. */
+void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot, int worker);
+void attn__pack_all(attn__node *n);
 /* Zeroes the task's parts. */
 void attn__parts_begin(const attn__node *n, const attn__task *task);
 /* Adds all parts to their gradients. */

@@ -9,18 +9,17 @@ static const attn__fused_layout *layout(const attn__node *n)
     return &((const attn__fused *)n->attributes)->forward;
 }
 
-/* One tile of keys and values, of one key head. */
-static void pack(void *ctx, int64_t tile, int worker)
+/* One tile of keys and values. */
+static void pack(const attn__node *n, int64_t b, int64_t g, int64_t slot, int64_t key_tile, int worker)
 {
-    const attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = layout(n);
     const attn__kernel_table *K = ATTN__K(n);
-    int64_t head = tile / f->key_tiles, b = head / f->kv_heads, g = head % f->kv_heads;
-    attn__span k = attn__range(f->d.keys, f->tile_keys, tile % f->key_tiles);
+    attn__span k = attn__range(f->d.keys, f->tile_keys, key_tile);
+    int64_t tile = slot * f->key_tiles + key_tile;
     int64_t keys = k.end - k.begin;
     void *copy = attn__in(n, n->scratch, at->workers + (size_t)worker * at->worker_size + at->copy, 0);
-    uint8_t *flags = (uint8_t *)n->scratch + at->key_flags + head * f->d.keys + k.begin;
+    uint8_t *flags = (uint8_t *)n->scratch + at->key_flags + slot * f->d.keys + k.begin;
     void *panels = attn__in(n, n->scratch, at->keys, tile * K->panel_size(f->width, f->tile_keys));
     const void *key = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, b, g, k.begin);
     memset(flags, 0, (size_t)keys);
@@ -61,7 +60,7 @@ static void add_keys(const attn__node *n, attn__tile *t, int64_t key_tile, void 
     const attn__fused_layout *at = layout(n);
     const attn__kernel_table *K = ATTN__K(n);
     attn__tile_turn(n, t, at, key_tile);
-    int64_t tile = (t->b * f->kv_heads + t->g) * f->key_tiles + key_tile;
+    int64_t tile = t->slot * f->key_tiles + key_tile;
     attn__tile_scores(n, t, attn__in(n, n->scratch, at->keys, tile * K->panel_size(f->width, f->tile_keys)));
     K->tile_softmax(t->rows, t->columns, t->scores, f->tile_keys, m, l, f->value_width, acc);
     if (f->dropout > 0) {
@@ -74,20 +73,20 @@ static void add_keys(const attn__node *n, attn__tile *t, int64_t key_tile, void 
                       f->kv_heads * f->value_width, f->value_width, acc, f->value_width);
 }
 
-static void tile_of_queries(void *ctx, int64_t tile, int worker)
+static void tile_of_queries(attn__node *n, int64_t b, int64_t h, int64_t slot, int64_t query_tile, int worker)
 {
-    attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = layout(n);
     const attn__kernel_table *K = ATTN__K(n);
-    int64_t head = tile / f->query_tiles, b = head / f->d.heads, h = head % f->d.heads;
     char *memory = (char *)n->scratch + at->workers + (size_t)worker * at->worker_size;
-    attn__tile t = {.row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
-    attn__span seen = attn__tile_look(n, &t, b, h, tile % f->query_tiles);
+    attn__tile t = {.slot = slot, .row = (attn__row *)(void *)(memory + at->rows), .scores = memory + at->scores};
+    attn__span seen = attn__tile_look(n, &t, b, h, query_tile);
     /* these stay for the backward pass */
-    void *m = attn__at(n, n->saved, head * f->d.queries + t.q.begin), *inverse = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
+    void *m = attn__at(n, n->saved, (b * f->d.heads + h) * f->d.queries + t.q.begin),
+         *inverse = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
     void *acc = memory + at->acc, *l = memory + at->l;
-    load_queries(n, &t, memory + at->query, (uint8_t *)n->scratch + at->query_flags + head * f->d.queries + t.q.begin);
+    load_queries(n, &t, memory + at->query,
+                 (uint8_t *)n->scratch + at->query_flags + attn__slot_head(f, slot, h) * f->d.queries + t.q.begin);
     K->zero(t.rows * f->value_width, acc);
     K->zero(t.rows * K->panel_columns(), l);
     K->hide(t.rows, 0, 0, NULL, m);
@@ -98,13 +97,50 @@ static void tile_of_queries(void *ctx, int64_t tile, int worker)
                    attn__head(n, n->out->data, f->d.queries, f->d.heads, f->value_width, b, h, t.q.begin), f->d.heads * f->value_width);
 }
 
+/* ---- tasks ---- */
+
+static void pack_one(void *ctx, int64_t number, int worker)
+{
+    const attn__node *n = ctx;
+    const attn__fused *f = n->attributes;
+    int64_t head = number / f->key_tiles;
+    pack(n, head / f->kv_heads, head % f->kv_heads, head, number % f->key_tiles, worker);
+}
+
+static void compute_one(void *ctx, int64_t number, int worker)
+{
+    attn__node *n = ctx;
+    const attn__fused *f = n->attributes;
+    int64_t head = number / f->query_tiles;
+    tile_of_queries(n, head / f->d.heads, head % f->d.heads, head / f->group, number % f->query_tiles, worker);
+}
+
+static void whole_head(void *ctx, int64_t head, int worker)
+{
+    attn__node *n = ctx;
+    const attn__fused *f = n->attributes;
+    int64_t b = head / f->kv_heads, g = head % f->kv_heads;
+    for (int64_t tile = 0; tile < f->key_tiles; tile++) {
+        pack(n, b, g, worker, tile, worker);
+    }
+    for (int64_t h = g * f->group; h < (g + 1) * f->group; h++) {
+        for (int64_t tile = 0; tile < f->query_tiles; tile++) {
+            tile_of_queries(n, b, h, worker, tile, worker);
+        }
+    }
+}
+
 void attn__fused_forward(attn__node *n)
 {
     const attn__fused *f = n->attributes;
-    double pairs = (double)f->tile_queries * (double)f->d.keys;
-    double cost = pairs * (f->additive ? (double)f->width / 3 : (double)(f->width + f->value_width) / 16 + 1);
+    double pair = f->additive ? (double)f->width / 3 : (double)(f->width + f->value_width) / 16 + 1;
+    double cost = (double)f->tile_queries * (double)f->d.keys * pair, packing = (double)f->tile_keys * (double)(f->width + f->value_width);
+    int64_t heads = f->d.batch * f->kv_heads;
     int threads = attn__tape_threads(n->tape);
-    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)(f->tile_keys * (f->width + f->value_width)) / 2, pack,
-                           n);
-    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, cost, tile_of_queries, n);
+    if (f->by_head) {
+        attn__parallel_workers(threads, heads, (double)(f->group * f->query_tiles) * cost, whole_head, n);
+    } else {
+        attn__parallel_workers(threads, heads * f->key_tiles, packing / 4, pack_one, n);
+        attn__parallel_workers(threads, heads * f->group * f->query_tiles, cost, compute_one, n);
+    }
 }

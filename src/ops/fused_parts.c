@@ -6,19 +6,18 @@
 
 /* ---- packing ---- */
 
-/* One tile of keys and values, of one key head. */
-static void pack_keys(void *ctx, int64_t tile, int worker)
+/* One tile of keys and values. */
+static void pack_keys(const attn__node *n, int64_t b, int64_t g, int64_t slot, int64_t key_tile, int worker)
 {
-    const attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
-    int64_t head = tile / f->key_tiles, b = head / f->kv_heads, g = head % f->kv_heads;
-    attn__span k = attn__range(f->d.keys, f->tile_keys, tile % f->key_tiles);
+    attn__span k = attn__range(f->d.keys, f->tile_keys, key_tile);
+    int64_t tile = slot * f->key_tiles + key_tile;
     int64_t keys = k.end - k.begin, stride = f->kv_heads * f->width;
     const void *key = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, b, g, k.begin);
     void *panels = attn__in(n, n->scratch, at->keys, tile * K->panel_size(f->width, f->tile_keys));
-    uint8_t *flags = (uint8_t *)n->scratch + at->key_flags + head * f->d.keys + k.begin;
+    uint8_t *flags = (uint8_t *)n->scratch + at->key_flags + slot * f->d.keys + k.begin;
     memset(flags, 0, (size_t)keys);
     if (f->additive) {
         void *rows = attn__in(n, n->scratch, at->key_rows, tile * f->tile_keys * f->units);
@@ -35,15 +34,14 @@ static void pack_keys(void *ctx, int64_t tile, int worker)
                   f->kv_heads * f->value_width, attn__in(n, n->scratch, at->values, tile * K->panel_size(f->value_width, f->tile_keys)));
 }
 
-/* One tile of queries and output gradients, of one head. */
-static void pack_queries(void *ctx, int64_t tile, int worker)
+/* One tile of queries and output gradients. */
+static void pack_queries(const attn__node *n, int64_t b, int64_t h, int64_t slot, int64_t query_tile, int worker)
 {
-    const attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
     const attn__kernel_table *K = ATTN__K(n);
-    int64_t head = tile / f->query_tiles, b = head / f->d.heads, h = head % f->d.heads;
-    attn__span q = attn__range(f->d.queries, f->tile_queries, tile % f->query_tiles);
+    int64_t head = attn__slot_head(f, slot, h), tile = head * f->query_tiles + query_tile;
+    attn__span q = attn__range(f->d.queries, f->tile_queries, query_tile);
     int64_t rows = q.end - q.begin, stride = f->d.heads * f->value_width;
     const void *query = attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, b, h, q.begin);
     const void *g = attn__head(n, n->out->grad, f->d.queries, f->d.heads, f->value_width, b, h, q.begin);
@@ -65,13 +63,42 @@ static void pack_queries(void *ctx, int64_t tile, int worker)
     K->tile_dots(rows, f->value_width, y, stride, g, stride, attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin));
 }
 
-void attn__pack_backward(attn__node *n)
+void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot, int worker)
+{
+    const attn__fused *f = n->attributes;
+    for (int64_t tile = 0; tile < f->key_tiles; tile++) {
+        pack_keys(n, b, g, slot, tile, worker);
+    }
+    for (int64_t h = g * f->group; h < (g + 1) * f->group; h++) {
+        for (int64_t tile = 0; tile < f->query_tiles; tile++) {
+            pack_queries(n, b, h, slot, tile, worker);
+        }
+    }
+}
+
+static void pack_one_keys(void *ctx, int64_t number, int worker)
+{
+    const attn__node *n = ctx;
+    const attn__fused *f = n->attributes;
+    int64_t head = number / f->key_tiles;
+    pack_keys(n, head / f->kv_heads, head % f->kv_heads, head, number % f->key_tiles, worker);
+}
+
+static void pack_one_queries(void *ctx, int64_t number, int worker)
+{
+    const attn__node *n = ctx;
+    const attn__fused *f = n->attributes;
+    int64_t head = number / f->query_tiles;
+    pack_queries(n, head / f->d.heads, head % f->d.heads, head / f->group, number % f->query_tiles, worker);
+}
+
+void attn__pack_all(attn__node *n)
 {
     const attn__fused *f = n->attributes;
     int threads = attn__tape_threads(n->tape);
     double widths = (double)(f->width + f->value_width);
-    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_keys, n);
-    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_queries, n);
+    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_one_keys, n);
+    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_one_queries, n);
 }
 
 /* ---- parts ---- */

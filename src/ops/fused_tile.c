@@ -31,7 +31,7 @@ void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layou
     t->k = attn__range(f->d.keys, f->tile_keys, key_tile);
     t->keys = t->k.end - t->k.begin;
     t->columns = (t->keys + panel - 1) / panel * panel;
-    t->k_flags = (const uint8_t *)n->scratch + at->key_flags + (t->b * f->kv_heads + t->g) * f->d.keys + t->k.begin;
+    t->k_flags = (const uint8_t *)n->scratch + at->key_flags + t->slot * f->d.keys + t->k.begin;
 }
 
 bool attn__any_flag(const uint8_t *flags, int64_t count, int flag)

@@ -166,10 +166,7 @@ static attn_status write_vectors(svd *s, const float *q, const float *b, float *
         }
     }
     double squares = 0;
-    for (int64_t i = 0; i < s->rows; i++) {
-        s->K->zero(n, table + i * dim);
-    }
-    s->K->gemm(s->rows, n, k, 1, q, k, 1, w, n, 1, table, dim);
+    s->K->gemm(s->rows, n, k, 1, q, k, 1, w, n, 1, false, table, dim);
     for (int64_t i = 0; i < s->rows; i++) {
         squares += s->K->sum_squares(n, table + i * dim);
     }
