@@ -58,6 +58,7 @@ CALL(scale_in_place, scale, c->n, 0.3, X(0), X(0))
 CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
 CALL(fma_, fma, c->n, -0.3, X(0), X(1), X(2))
 CALL(shift, shift, c->n, 0.3, X(0))
+CALL(exp_, exp, c->n, X(0), X(1))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
 CALL(soft_cap_b, soft_cap_b, c->n, 1.5, X(0), X(1), X(2))
@@ -112,6 +113,7 @@ static const kernel kernels[] = {
     {"axpy", 2, 0, -2, 2, axpy},
     {"fma", 3, 0, -2, 2, fma_},
     {"shift", 1, 0, -2, 2, shift},
+    {"exp", 2, 0, -2, 2, exp_},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
     {"soft_cap_b", 3, 0, -1, 1, soft_cap_b},
