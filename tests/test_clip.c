@@ -78,6 +78,24 @@ static void clipping_zero_leaves_zero(void **state)
     }
 }
 
+/* More than the tiles of which sums are kept at a time. */
+static void the_norm_of_many(void **state)
+{
+    (void)state;
+    const int64_t n = 300 * 16384 + 7;
+    attn_params *p = attn_params_new(ATTN_F32, NULL);
+    attn_params_add(p, "many", ATTN_SHAPE(n), (attn_param_config){.init = ATTN_INIT_ZEROS});
+    attn_params_add(p, "few", ATTN_SHAPE(2), (attn_param_config){.init = ATTN_INIT_ZEROS});
+    assert_int_equal(attn_params_build(p, 7, NULL), ATTN_OK);
+    float *g = attn_params_grad(p, 0);
+    for (int64_t i = 0; i < n; i++) {
+        g[i] = i % 2 == 0 ? 1 : -2;
+    }
+    set_grad(p, 1, 1, 1000);
+    assert_close(attn_clip_grad_norm(p, 0), sqrt((double)(n / 2) * 5 + 1 + 1e6), 1e-14, 0);
+    attn_params_free(p);
+}
+
 static void schedules(void **state)
 {
     (void)state;
@@ -111,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clipping),
         cmocka_unit_test(clipping_zero_leaves_zero),
+        cmocka_unit_test(the_norm_of_many),
         cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

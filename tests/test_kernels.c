@@ -58,6 +58,7 @@ CALL(scale_in_place, scale, c->n, 0.3, X(0), X(0))
 CALL(axpy, axpy, c->n, -0.3, X(0), X(1))
 CALL(fma_, fma, c->n, -0.3, X(0), X(1), X(2))
 CALL(shift, shift, c->n, 0.3, X(0))
+CALL(exp_, exp, c->n, X(0), X(1))
 CALL(tanh_, tanh, c->n, X(0), X(1))
 CALL(tanh_b, tanh_b, c->n, X(0), X(1), X(2))
 CALL(soft_cap_b, soft_cap_b, c->n, 1.5, X(0), X(1), X(2))
@@ -82,7 +83,20 @@ CALL(softmax_b, softmax_b, c->n, X(0), X(1), NULL, X(2))
 CALL(softmax_b_masked, softmax_b, c->n, X(0), X(1), c->allow, X(2))
 CALL(layer_norm, layer_norm, c->n, X(0), X(1), X(2), 1e-3, X(3), c->out)
 CALL(layer_norm_b, layer_norm_b, c->n, X(0), X(1), ((double[]){0.2, 1.5}), X(2), X(3))
-CALL(layer_norm_gamma_b, layer_norm_gamma_b, c->n, X(0), ((double[]){0.2, 1.5}), X(1), X(2))
+/* two rows of a matrix with one column more */
+static void layer_norm_gamma_b(call *c)
+{
+    const double stats[4] = {0.2, 1.5, -0.1, 0.7};
+    const int64_t rows = c->n >= 4 ? 2 : 1, columns = c->n / rows - (c->n >= 4);
+    c->K->layer_norm_gamma_b(rows, columns, columns + 1, X(0), stats, X(1), X(2), X(3));
+}
+
+static void layer_norm_gamma_b_alone(call *c)
+{
+    c->K->layer_norm_gamma_b(1, c->n, c->n, X(0), (double[]){0.2, 1.5}, X(1), X(2), NULL);
+    c->K->layer_norm_gamma_b(1, c->n, c->n, X(0), (double[]){0.2, 1.5}, X(1), NULL, X(3));
+}
+
 RESULT(cross_entropy, cross_entropy, c->n, X(0), NULL, c->n / 2, 0, &c->out[1])
 RESULT(cross_entropy_smooth, cross_entropy, c->n, X(0), c->allow, c->n / 2, 0.1, &c->out[1])
 CALL(cross_entropy_b, cross_entropy_b, c->n, X(0), NULL, c->n / 2, 0, 1.3, 0.7, X(1))
@@ -112,6 +126,7 @@ static const kernel kernels[] = {
     {"axpy", 2, 0, -2, 2, axpy},
     {"fma", 3, 0, -2, 2, fma_},
     {"shift", 1, 0, -2, 2, shift},
+    {"exp", 2, 0, -2, 2, exp_},
     {"tanh", 2, 0, -4, 4, tanh_},
     {"tanh_b", 3, 0, -1, 1, tanh_b},
     {"soft_cap_b", 3, 0, -1, 1, soft_cap_b},
@@ -138,7 +153,8 @@ static const kernel kernels[] = {
     {"softmax_b masked", 3, 0, -1, 1, softmax_b_masked},
     {"layer_norm", 4, 1, -2, 2, layer_norm},
     {"layer_norm_b", 4, 1, -2, 2, layer_norm_b},
-    {"layer_norm_gamma_b", 3, 0, -2, 2, layer_norm_gamma_b},
+    {"layer_norm_gamma_b", 4, 0, -2, 2, layer_norm_gamma_b},
+    {"layer_norm_gamma_b, one of both", 4, 0, -2, 2, layer_norm_gamma_b_alone},
     {"cross_entropy", 1, 1, -4, 4, cross_entropy},
     {"cross_entropy masked, smooth", 1, 1, -4, 4, cross_entropy_smooth},
     {"cross_entropy_b", 2, 1, -2, 2, cross_entropy_b},

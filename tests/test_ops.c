@@ -240,6 +240,8 @@ static void add_repeats_the_second(void **state)
         check_add(dtype, ATTN_SHAPE(2, 3, 5, 7), ATTN_SHAPE(3, 5, 7));
         check_add(dtype, ATTN_SHAPE(2, 3, 5, 7), ATTN_SHAPE(2, 3, 5, 7));
         check_add(dtype, ATTN_SHAPE(4, 1, 1), ATTN_SHAPE(1));
+        check_add(dtype, ATTN_SHAPE(31, 301), ATTN_SHAPE(301));
+        check_add(dtype, ATTN_SHAPE(2, 5000), ATTN_SHAPE(5000));
         check_add(dtype, ATTN_SHAPE(0, 5), ATTN_SHAPE(5));
         check_add(dtype, ATTN_SHAPE(5, 0), ATTN_SHAPE(0));
         check_add(dtype, ATTN_SHAPE(0), ATTN_SCALAR);

@@ -50,6 +50,31 @@ static void embedding_of_any_shape(void **state)
     attn_tape_free(t);
 }
 
+/* Wide rows, picked many times. */
+static void embedding_of_wide_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 7, WIDTH = 301, PICKED = 150 };
+    int32_t ids[PICKED];
+    double *table = random_values(ROWS * WIDTH, 1, -1, 1), *g = random_values(PICKED * WIDTH, 2, -1, 1);
+    double *y = random_values(PICKED * WIDTH, 3, 0, 0), *dtable = random_values(ROWS * WIDTH, 3, 0, 0);
+    for (int i = 0; i < PICKED * WIDTH; i++) {
+        int32_t row = ids[i / WIDTH] = i / WIDTH * (i / WIDTH) % ROWS;
+        y[i] = table[row * WIDTH + i % WIDTH];
+        dtable[row * WIDTH + i % WIDTH] += g[i];
+    }
+    attn_tape *t = attn_tape_new(NULL);
+    attn_tensor *x = variable_of(t, ATTN_F64, ATTN_SHAPE(ROWS, WIDTH), table), *out = attn_embedding(t, x, ids, ATTN_SHAPE(PICKED));
+    assert_values(out, y, 0, 0);
+    assert_int_equal(backward_from(t, out, g), ATTN_OK);
+    assert_gradient(x, dtable, 0, 1e-13);
+    attn_tape_free(t);
+    free(table);
+    free(g);
+    free(y);
+    free(dtable);
+}
+
 static void gather_takes_a_row_of_each(void **state)
 {
     (void)state;
@@ -274,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(embedding_copies_rows),
         cmocka_unit_test(embedding_of_any_shape),
+        cmocka_unit_test(embedding_of_wide_rows),
         cmocka_unit_test(gather_takes_a_row_of_each),
         cmocka_unit_test(slice_takes_a_part),
         cmocka_unit_test(rows_without_part_are_zeroed),

@@ -119,21 +119,26 @@ static void softmax_of_extreme_scores(void **state)
 
 /* ---- layer norm ---- */
 
-static void check_layer_norm(attn_dtype dtype, int64_t rows, int64_t d, double epsilon, double offset)
+/* Numbers around size * offset, as far as 2 * size from it. */
+static void check_layer_norm(attn_dtype dtype, int64_t rows, int64_t d, double epsilon, double offset, double size)
 {
     double *x = random_values(rows * d, 1, offset - 2, offset + 2), *g = random_values(rows * d, 2, -1, 1);
     double *gamma = random_values(d, 3, 0.5, 2), *beta = random_values(d, 4, -1, 1);
     double *y = random_values(rows * d, 5, 0, 0), *dx = random_values(rows * d, 5, 0, 0);
     double *dgamma = random_values(d, 5, 0, 0), *dbeta = random_values(d, 5, 0, 0);
+    for (int64_t i = 0; i < rows * d; i++) {
+        x[i] *= size;
+    }
     for (int64_t r = 0; r < rows; r++) {
-        double m = 0, variance = 0;
+        long double sum = 0, variance = 0;
         for (int64_t j = 0; j < d; j++) {
-            m += x[r * d + j] / (double)d;
+            sum += (long double)x[r * d + j];
         }
         for (int64_t j = 0; j < d; j++) {
-            variance += (x[r * d + j] - m) * (x[r * d + j] - m) / (double)d;
+            long double far = (long double)x[r * d + j] - sum / d;
+            variance += far * far / d;
         }
-        double sd = sqrt(variance + epsilon);
+        double m = (double)(sum / d), sd = sqrt((double)variance + epsilon);
         for (int64_t i = 0; i < d; i++) {
             double normal = (x[r * d + i] - m) / sd;
             y[r * d + i] = gamma[i] * normal + beta[i];
@@ -146,14 +151,14 @@ static void check_layer_norm(attn_dtype dtype, int64_t rows, int64_t d, double e
         }
     }
     attn_tape *t = attn_tape_new(NULL);
-    double e = epsilon_of(dtype) * 16;
+    double e = epsilon_of(dtype) * 16, far = dtype == ATTN_F64 ? 1 + fabs(offset) * 1e-3 : 1; /* float32 has its mean in double */
     attn_tensor *in[] = {variable_of(t, dtype, ATTN_SHAPE(rows, d), x), variable_of(t, dtype, ATTN_SHAPE(d), gamma),
                          variable_of(t, dtype, ATTN_SHAPE(d), beta)};
     attn_tensor *out = attn_layer_norm(t, in[0], in[1], in[2], epsilon);
     assert_tape_ok(t);
-    assert_values(out, y, e, e * (1 + fabs(offset) * 1e-3));
+    assert_values(out, y, e, e * far);
     assert_int_equal(backward_from(t, out, g), ATTN_OK);
-    assert_gradient(in[0], dx, e, e * (double)d * (1 + fabs(offset) * 1e-3));
+    assert_gradient(in[0], dx, e, e * (double)d * far / size);
     assert_gradient(in[1], dgamma, e, e * (double)(rows + 1));
     assert_gradient(in[2], dbeta, e, e * (double)(rows + 1));
     attn_tape_free(t);
@@ -172,14 +177,29 @@ static void layer_norm_by_the_whole_jacobian(void **state)
     (void)state;
     for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
         for (int64_t d = 2; d < 36; d++) {
-            check_layer_norm(dtype, 3, d, 1e-5, 0);
+            check_layer_norm(dtype, 3, d, 1e-5, 0, 1);
         }
-        check_layer_norm(dtype, 35, 8, 0, 0);
-        check_layer_norm(dtype, 2, 5, 0.5, 0);
-        check_layer_norm(dtype, 2, 1, 1e-5, 0);     /* one element: always beta */
-        check_layer_norm(dtype, 2, 16, 1e-5, 1000); /* a mean far larger than the spread */
-        check_layer_norm(dtype, 0, 4, 1e-5, 0);
-        check_layer_norm(dtype, 3, 0, 1e-5, 0);
+        check_layer_norm(dtype, 35, 8, 0, 0, 1);
+        check_layer_norm(dtype, 70, 150, 1e-5, 0, 1);
+        check_layer_norm(dtype, 2, 5, 0.5, 0, 1);
+        check_layer_norm(dtype, 2, 1, 1e-5, 0, 1);     /* one element: always beta */
+        check_layer_norm(dtype, 2, 16, 1e-5, 1000, 1); /* a mean far larger than the spread */
+        check_layer_norm(dtype, 9, 5, 0, 1e5, 1);
+        check_layer_norm(dtype, 0, 4, 1e-5, 0, 1);
+        check_layer_norm(dtype, 3, 0, 1e-5, 0, 1);
+    }
+}
+
+/* float32 takes rows in double whose squares it cannot hold. */
+static void layer_norm_of_numbers_of_any_size(void **state)
+{
+    (void)state;
+    const double sizes[] = {0x1p-120, 0x1p-60, 0x1p-40, 0x1p40, 0x1p60, 0x1p120, 0x1p126};
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            check_layer_norm(dtype, 35, 37, 0, 0, sizes[i]);
+            check_layer_norm(dtype, 3, 70, 0, sizes[i] < 0x1p120 ? 8 : 0, sizes[i]);
+        }
     }
 }
 
@@ -253,6 +273,7 @@ static void cross_entropy_by_its_definition(void **state)
             for (int form = 0; form < 4; form++) {
                 check_cross_entropy(dtype, 1, classes, form & 1 ? 0.1 : 0, form & 2);
                 check_cross_entropy(dtype, 7, classes, form & 1 ? 0.9 : 0, form & 2);
+                check_cross_entropy(dtype, 40, classes, form & 1 ? 0.1 : 0, form & 2);
             }
         }
     }
@@ -280,6 +301,42 @@ static void known_losses(void **state)
     }
 }
 
+/* A visible NaN or +infinity is in the loss of its row; -infinity is a class that cannot be, even if all others can be no more. */
+static void cross_entropy_of_extreme_logits(void **state)
+{
+    (void)state;
+    const double x[][3] = {{1, NAN, 2}, {1, 2, INFINITY}, {-INFINITY, 2, 2}, {2, -INFINITY, -INFINITY}, {-INFINITY, 0, 0}};
+    const double losses[] = {NAN, NAN, log(2), 0, INFINITY};
+    const int32_t targets[] = {0, 0, 1, 0, 0};
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+            attn_tape *t = attn_tape_new(NULL);
+            attn_tensor *in = variable_of(t, dtype, ATTN_SHAPE(1, 3), x[i]), *loss = attn_cross_entropy(t, in, &targets[i], NULL);
+            double value = attn_tensor_get(loss, 0);
+            assert_true(isnan(losses[i]) ? isnan(value) : close_enough(value, losses[i], epsilon_of(dtype), 0));
+            attn_tape_free(t);
+        }
+    }
+}
+
+/* A loss is what little the other classes have, to the last digits: the exponents are rounded by up to 4 epsilon of the result. */
+static void small_losses_keep_their_digits(void **state)
+{
+    (void)state;
+    double *x = random_values(4000, 5, -7.9, -4);
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        attn_tape *t = attn_tape_new(NULL);
+        for (int i = 0; i < 4000; i += 2) {
+            const double two[] = {-x[i], x[i + 1]};
+            attn_tensor *loss = attn_cross_entropy(t, variable_of(t, dtype, ATTN_SHAPE(1, 2), two), (const int32_t[]){0}, NULL);
+            assert_close(attn_tensor_get(loss, 0), log1p(exp(two[1] - two[0])), 3 * epsilon_of(dtype), 16 * DBL_EPSILON);
+            attn_tape_reset(t);
+        }
+        attn_tape_free(t);
+    }
+    free(x);
+}
+
 /* Nothing counts: the loss is 0, and so are the gradients, whatever the logits. Field report B25. */
 static void a_batch_without_targets_has_loss_0(void **state)
 {
@@ -305,8 +362,11 @@ int main(void)
         cmocka_unit_test(known_softmax_gradients),
         cmocka_unit_test(softmax_of_extreme_scores),
         cmocka_unit_test(layer_norm_by_the_whole_jacobian),
+        cmocka_unit_test(layer_norm_of_numbers_of_any_size),
         cmocka_unit_test(a_constant_row_is_beta),
         cmocka_unit_test(cross_entropy_by_its_definition),
+        cmocka_unit_test(cross_entropy_of_extreme_logits),
+        cmocka_unit_test(small_losses_keep_their_digits),
         cmocka_unit_test(known_losses),
         cmocka_unit_test(a_batch_without_targets_has_loss_0),
     };

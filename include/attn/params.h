@@ -67,6 +67,10 @@ ATTN_API attn_param_config attn_params_config(const attn_params *p, int id);
 ATTN_API void *attn_params_value(attn_params *p, int id);
 ATTN_API void *attn_params_grad(attn_params *p, int id);
 
+/** Threads that steps, clipping and zeroing may use; 0 (the default) means attn_default_threads(). The number never changes a result by a
+ * bit. */
+ATTN_API void attn_params_set_threads(attn_params *p, int threads);
+
 /** Sets all gradients to 0 (of sparse tables: the rows that were touched). Gradients add up until then. */
 ATTN_API void attn_params_zero_grad(attn_params *p);
 

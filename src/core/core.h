@@ -121,9 +121,23 @@ void attn__params_touch_all(attn_params *p, int id);
 /* Rows touched since the last zeroing, in order of first touch; *count of them. */
 const int64_t *attn__params_touched(const attn_params *p, int id, int64_t *count);
 
-/* Parameters that a step visits, as spans of contiguous elements: a dense parameter is one, a sparse table one a touched row. */
+int attn__params_threads(const attn_params *p);
+/* A number for each parameter, for a loop over a set that is built. */
+int64_t *attn__params_scratch(const attn_params *p);
+/* From now on `threads` threads, however little there is to do: for tests. */
+void attn__params_force_threads(attn_params *p, int threads);
+
+/* ---- params_tiles.c: the parameters that a step visits, as spans of contiguous elements ---- */
+
+/* A dense parameter is one span, a sparse table one a touched row. */
 typedef void (*attn__span_fn)(void *ctx, int id, int64_t offset, int64_t n);
 void attn__params_spans(const attn_params *p, attn__span_fn fn, void *ctx);
+/* The same, with long spans cut, on the set's threads if `cost` (elementary operations an element) is worth it; fn writes to what belongs
+ * to its span alone. */
+void attn__params_tiles(const attn_params *p, double cost, attn__span_fn fn, void *ctx);
+/* The sum of fn over these spans, in an order that does not depend on threads. */
+typedef double (*attn__span_sum_fn)(attn_params *p, int id, int64_t offset, int64_t n);
+double attn__params_sum(attn_params *p, double cost, attn__span_sum_fn fn);
 
 /* ---- tensor.c ---- */
 

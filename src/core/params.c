@@ -25,9 +25,10 @@ struct attn_params {
     attn_error error;
     param *param;
     size_t capacity;
-    int count;
+    int count, threads;
     bool built;
     void *values, *grads;
+    int64_t *scratch; /* one for each parameter */
 };
 
 attn_params *attn_params_new(attn_dtype dtype, const attn_allocator *allocator)
@@ -171,6 +172,7 @@ static bool allocate(attn_params *p)
     }
     p->values = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
     p->grads = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    p->scratch = attn__params_alloc(p, (size_t)p->count * sizeof *p->scratch);
     return p->error.status == ATTN_OK;
 }
 
@@ -281,21 +283,24 @@ const int64_t *attn__params_touched(const attn_params *p, int id, int64_t *count
     return p->param[id].touched;
 }
 
-void attn__params_spans(const attn_params *p, attn__span_fn fn, void *ctx)
+void attn_params_set_threads(attn_params *p, int threads)
 {
-    for (int id = 0; id < p->count; id++) {
-        const param *q = &p->param[id];
-        if (q->config.frozen) {
-            continue;
-        }
-        if (!q->config.sparse_rows) {
-            fn(ctx, id, 0, q->count);
-            continue;
-        }
-        for (int64_t r = 0; r < q->n_touched; r++) {
-            fn(ctx, id, q->touched[r] * q->shape.dim[1], q->shape.dim[1]);
-        }
-    }
+    p->threads = threads > 0 ? threads : 0;
+}
+
+void attn__params_force_threads(attn_params *p, int threads)
+{
+    p->threads = -threads;
+}
+
+int attn__params_threads(const attn_params *p)
+{
+    return p->threads;
+}
+
+int64_t *attn__params_scratch(const attn_params *p)
+{
+    return p->scratch;
 }
 
 static void zero_span(void *ctx, int id, int64_t offset, int64_t n)
@@ -312,7 +317,7 @@ void attn_params_zero_grad(attn_params *p)
     if (!p->built) {
         return;
     }
-    attn__params_spans(p, zero_span, p);
+    attn__params_tiles(p, 1, zero_span, p);
     for (int id = 0; id < p->count; id++) {
         param *q = &p->param[id];
         for (int64_t r = 0; r < q->n_touched; r++) {

@@ -74,6 +74,12 @@ static inline void NAME(store_some)(T *p, VEC v, int64_t count)
         }
     }
 }
+/* p += v */
+static inline void NAME(add_some)(T *p, VEC v, int64_t count)
+{
+    NAME(store_some)(p, NAME(load_some)(p, count, 0) + v, count);
+}
+
 /* ---- masks: comparing vectors gives all bits set where it is true; `(IVEC)(a > b)`, for compilers name the type differently ---- */
 
 static inline VEC NAME(select)(IVEC mask, VEC yes, VEC no)

@@ -11,10 +11,9 @@ typedef struct norm {
     double factor;
 } norm;
 
-static void add_squares(void *ctx, int id, int64_t offset, int64_t n)
+static double squares(attn_params *p, int id, int64_t offset, int64_t n)
 {
-    norm *s = ctx;
-    s->sum += attn__kernels(attn_params_dtype(s->p))->sum_squares(n, attn__element(s->p, attn_params_grad(s->p, id), offset));
+    return attn__kernels(attn_params_dtype(p))->sum_squares(n, attn__element(p, attn_params_grad(p, id), offset));
 }
 
 static void find_largest(void *ctx, int id, int64_t offset, int64_t n)
@@ -45,8 +44,7 @@ static void scale_span(void *ctx, int id, int64_t offset, int64_t n)
 
 static double gradient_norm(attn_params *p)
 {
-    norm s = {.p = p};
-    attn__params_spans(p, add_squares, &s);
+    norm s = {.p = p, .sum = attn__params_sum(p, 1, squares)};
     if (isnan(s.sum) || (s.sum >= DBL_MIN / DBL_EPSILON && s.sum <= DBL_MAX)) {
         return sqrt(s.sum);
     }
@@ -65,7 +63,7 @@ double attn_clip_grad_norm(attn_params *p, double max_norm)
     double before = gradient_norm(p);
     if (isfinite(before) && max_norm > 0 && before > max_norm) {
         norm s = {.p = p, .factor = max_norm / before};
-        attn__params_spans(p, scale_span, &s);
+        attn__params_tiles(p, 1, scale_span, &s);
     }
     return before;
 }

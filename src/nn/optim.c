@@ -12,6 +12,7 @@ typedef struct rule {
     int slots;
     const char *slot_name[MAX_SLOTS];
     attn__span_fn step; /* its context is a `step` */
+    double cost;        /* elementary operations an element */
 } rule;
 
 struct attn_optimizer {
@@ -60,8 +61,8 @@ static void step_adamw(void *ctx, int id, int64_t offset, int64_t n)
                 attn__element(p, attn_params_value(p, id), offset));
 }
 
-static const rule sgd_rule = {"sgd", 1, {"momentum", NULL}, step_sgd};
-static const rule adamw_rule = {"adamw", 2, {"m", "v"}, step_adamw};
+static const rule sgd_rule = {"sgd", 1, {"momentum", NULL}, step_sgd, 1};
+static const rule adamw_rule = {"adamw", 2, {"m", "v"}, step_adamw, 3};
 
 /* Bytes from the first parameter's array to the parameter's own: the same in every flat block. */
 static size_t place(attn_params *p, int id)
@@ -188,13 +189,18 @@ static void look_for_fault(void *ctx, int id, int64_t offset, int64_t n)
     }
 }
 
+static double count_faults(attn_params *p, int id, int64_t offset, int64_t n)
+{
+    return attn__kernels(attn_params_dtype(p))->first_nonfinite(n, attn__element(p, attn_params_grad(p, id), offset)) >= 0;
+}
+
 static attn_status check_finite(attn_params *p, attn_error *error)
 {
-    fault f = {.p = p, .id = -1};
-    attn__params_spans(p, look_for_fault, &f);
-    if (f.id < 0) {
+    if (attn__params_sum(p, 1, count_faults) == 0) {
         return ATTN_OK;
     }
+    fault f = {.p = p, .id = -1};
+    attn__params_spans(p, look_for_fault, &f);
     attn_shape shape = attn_params_shape(p, f.id);
     double value = attn__kernels(attn_params_dtype(p))->get(attn_params_grad(p, f.id), f.index);
     return attn__fail(error, ATTN_ENONFINITE, "gradient of '%s' %s is %g at %s: nothing was changed", attn_params_name(p, f.id),
@@ -216,7 +222,7 @@ attn_status attn_optimizer_step(attn_optimizer *o, double rate_factor, attn_erro
         s.correction1 = 1 / (1 - pow(o->config.adamw.beta1, (double)o->steps));
         s.correction2 = 1 / (1 - pow(o->config.adamw.beta2, (double)o->steps));
     }
-    attn__params_spans(o->params, o->rule->step, &s);
+    attn__params_tiles(o->params, o->rule->cost, o->rule->step, &s);
     return ATTN_OK;
 }
 

@@ -23,7 +23,7 @@
     }                                                                                                                 \
     static void NAME##_backward(attn__node *n)                                                                        \
     {                                                                                                                 \
-        attn__each_tile(n, 3, NAME##_tile_b);                                                                         \
+        attn__each_tile(n, 1, NAME##_tile_b);                                                                         \
     }                                                                                                                 \
     attn_tensor *attn_##NAME(attn_tape *t, attn_tensor *x)                                                            \
     {                                                                                                                 \
@@ -44,9 +44,9 @@
                                       .backward = NAME##_backward,                                                    \
                                       ATTN__CASES(NAME##_cases)};
 
-ACTIVATION(tanh, 20, -4, 4)
-ACTIVATION(relu, 2, -50, 50)
-ACTIVATION(sigmoid, 20, -6, 6)
+ACTIVATION(tanh, 2, -4, 4)
+ACTIVATION(relu, 1, -50, 50)
+ACTIVATION(sigmoid, 2, -6, 6)
 
 /* ---- gelu: two forms, backward from the input ---- */
 
@@ -79,12 +79,12 @@ static attn_status gelu_infer(attn__node *n)
 
 static void gelu_forward(attn__node *n)
 {
-    attn__each_tile(n, 30, gelu_tile);
+    attn__each_tile(n, 3, gelu_tile);
 }
 
 static void gelu_backward(attn__node *n)
 {
-    attn__each_tile(n, 50, gelu_tile_b);
+    attn__each_tile(n, 4, gelu_tile_b);
 }
 
 attn_tensor *attn_gelu(attn_tape *t, attn_tensor *x, attn_gelu_form form)

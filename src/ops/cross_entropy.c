@@ -1,10 +1,17 @@
 #include "ops/op.h"
 
+#define TILE_ROWS 16
+
 typedef struct loss {
     const int32_t *targets;
     attn_cross_entropy_config config;
     int64_t counted;
 } loss;
+
+/* saved of each row */
+typedef struct row_loss {
+    double lse, loss;
+} row_loss;
 
 static const uint8_t *candidates(const loss *l, int64_t row, int64_t classes)
 {
@@ -45,36 +52,62 @@ static attn_status infer(attn__node *n)
     l->targets = attn__tape_copy(n->tape, l->targets, x.dim[0], sizeof *l->targets, &ok);
     l->config.candidates = attn__tape_copy(n->tape, l->config.candidates, x.dim[0] * x.dim[1], 1, &ok);
     n->out->shape = ATTN_SCALAR;
-    n->saved_size = (size_t)x.dim[0] * sizeof(double); /* log-sum-exp of each row */
+    n->saved_size = (size_t)x.dim[0] * sizeof(row_loss);
     return ok ? ATTN_OK : ATTN_ENOMEM;
+}
+
+static void tile_forward(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    const loss *l = n->attributes;
+    attn__span span = attn__range(n->in[0]->shape.dim[0], TILE_ROWS, tile);
+    int64_t classes = n->in[0]->shape.dim[1];
+    row_loss *saved = n->saved;
+    for (int64_t i = span.begin; i < span.end; i++) {
+        if (l->targets[i] != ATTN_IGNORE) {
+            saved[i].loss = ATTN__K(n)->cross_entropy(classes, attn__at(n, n->in[0]->data, i * classes), candidates(l, i, classes),
+                                                      l->targets[i], l->config.label_smoothing, &saved[i].lse);
+        }
+    }
+}
+
+static void over_rows(attn__node *n, attn__tile_fn fn)
+{
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(n->in[0]->shape.dim[0], TILE_ROWS),
+                   3 * TILE_ROWS * (double)n->in[0]->shape.dim[1], fn, n);
 }
 
 static void forward(attn__node *n)
 {
     const loss *l = n->attributes;
-    int64_t rows = n->in[0]->shape.dim[0], classes = n->in[0]->shape.dim[1];
-    double *lse = n->saved, sum = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        if (l->targets[i] != ATTN_IGNORE) {
-            sum += ATTN__K(n)->cross_entropy(classes, attn__at(n, n->in[0]->data, i * classes), candidates(l, i, classes), l->targets[i],
-                                             l->config.label_smoothing, &lse[i]);
-        }
+    const row_loss *saved = n->saved;
+    double sum = 0;
+    over_rows(n, tile_forward);
+    for (int64_t i = 0; i < n->in[0]->shape.dim[0]; i++) {
+        sum += l->targets[i] != ATTN_IGNORE ? saved[i].loss : 0;
     }
     ATTN__K(n)->set(n->out->data, 0, l->counted > 0 ? sum / (double)l->counted : 0);
 }
 
-static void backward(attn__node *n)
+static void tile_backward(void *ctx, int64_t tile)
 {
+    attn__node *n = ctx;
     const loss *l = n->attributes;
-    int64_t rows = n->in[0]->shape.dim[0], classes = n->in[0]->shape.dim[1];
-    const double *lse = n->saved;
+    const row_loss *saved = n->saved;
+    attn__span span = attn__range(n->in[0]->shape.dim[0], TILE_ROWS, tile);
+    int64_t classes = n->in[0]->shape.dim[1];
     double g = ATTN__K(n)->get(n->out->grad, 0) / (double)(l->counted > 0 ? l->counted : 1);
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = span.begin; i < span.end; i++) {
         if (l->targets[i] != ATTN_IGNORE) {
             ATTN__K(n)->cross_entropy_b(classes, attn__at(n, n->in[0]->data, i * classes), candidates(l, i, classes), l->targets[i],
-                                        l->config.label_smoothing, lse[i], g, attn__at(n, n->in[0]->grad, i * classes));
+                                        l->config.label_smoothing, saved[i].lse, g, attn__at(n, n->in[0]->grad, i * classes));
         }
     }
+}
+
+static void backward(attn__node *n)
+{
+    over_rows(n, tile_backward);
 }
 
 attn_tensor *attn_cross_entropy(attn_tape *t, attn_tensor *logits, const int32_t *targets, const attn_cross_entropy_config *config)

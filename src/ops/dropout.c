@@ -26,7 +26,7 @@ static void tile_forward(void *ctx, int64_t tile)
 
 static void forward(attn__node *n)
 {
-    attn__each_tile(n, 3, tile_forward);
+    attn__each_tile(n, 4, tile_forward);
 }
 
 static void tile_backward(void *ctx, int64_t tile)
@@ -40,7 +40,7 @@ static void tile_backward(void *ctx, int64_t tile)
 
 static void backward(attn__node *n)
 {
-    attn__each_tile(n, 3, tile_backward);
+    attn__each_tile(n, 4, tile_backward);
 }
 
 attn_tensor *attn_dropout(attn_tape *t, attn_tensor *x, double rate)

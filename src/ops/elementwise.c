@@ -1,6 +1,8 @@
 /* add, sub, mul, scale. */
 #include "ops/op.h"
 
+#define TILE_COLUMNS 128
+
 /* ---- add: b is repeated over a ---- */
 
 /* b has rank at most that of a; its dimensions, from the last, are a's or 1. */
@@ -54,23 +56,57 @@ static int64_t place_in_b(const repetition *r, int64_t i)
     return at;
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void add_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    repetition r = repetition_of(n->out->shape, n->in[1]->shape);
+    attn__span s = attn__elements(n, tile);
+    for (int64_t i = s.begin, m; i < s.end; i += m) {
+        m = smaller(r.run - i % r.run, s.end - i);
+        ATTN__K(n)->add(m, attn__at(n, n->in[0]->data, i), attn__at(n, n->in[1]->data, place_in_b(&r, i / r.run) + i % r.run),
+                        attn__at(n, n->out->data, i));
+    }
+}
+
 static void add_forward(attn__node *n)
 {
+    attn__each_tile(n, 1, add_tile);
+}
+
+/* Adds the output's gradient to that of the first input. */
+static void pass_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[0]->grad, s.begin));
+}
+
+/* What is added up for one element of b comes in the order of a: a tile owns some columns of the runs. */
+static void sum_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
     repetition r = repetition_of(n->out->shape, n->in[1]->shape);
-    for (int64_t i = 0; r.run > 0 && i < n->out->count / r.run; i++) {
-        ATTN__K(n)->add(r.run, attn__at(n, n->in[0]->data, i * r.run), attn__at(n, n->in[1]->data, place_in_b(&r, i)),
-                        attn__at(n, n->out->data, i * r.run));
+    attn__span s = attn__range(r.run, TILE_COLUMNS, tile);
+    for (int64_t i = 0; i < n->out->count / r.run; i++) {
+        ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->out->grad, i * r.run + s.begin),
+                         attn__at(n, n->in[1]->grad, place_in_b(&r, i) + s.begin));
     }
 }
 
 static void add_backward(attn__node *n)
 {
-    repetition r = repetition_of(n->out->shape, n->in[1]->shape);
+    int64_t run = repetition_of(n->out->shape, n->in[1]->shape).run;
     if (n->in[0]->needs_grad) {
-        ATTN__K(n)->axpy(n->out->count, 1, n->out->grad, n->in[0]->grad);
+        attn__each_tile(n, 1, pass_tile);
     }
-    for (int64_t i = 0; n->in[1]->needs_grad && r.run > 0 && i < n->out->count / r.run; i++) {
-        ATTN__K(n)->axpy(r.run, 1, attn__at(n, n->out->grad, i * r.run), attn__at(n, n->in[1]->grad, place_in_b(&r, i)));
+    if (n->in[1]->needs_grad && run > 0) {
+        attn__parallel(attn__tape_threads(n->tape), attn__tiles(run, TILE_COLUMNS), TILE_COLUMNS * (double)(n->out->count / run), sum_tile,
+                       n);
     }
 }
 
@@ -138,18 +174,34 @@ static const attn__case sub_cases[] = {
 const attn__op attn__op_sub = {
     .name = "sub", .arity = 2, .infer = infer_equal, .forward = sub_forward, .backward = sub_backward, ATTN__CASES(sub_cases)};
 
+static void mul_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    ATTN__K(n)->mul(s.end - s.begin, attn__at(n, n->in[0]->data, s.begin), attn__at(n, n->in[1]->data, s.begin),
+                    attn__at(n, n->out->data, s.begin));
+}
+
 static void mul_forward(attn__node *n)
 {
-    ATTN__K(n)->mul(n->out->count, n->in[0]->data, n->in[1]->data, n->out->data);
+    attn__each_tile(n, 1, mul_tile);
+}
+
+static void mul_tile_b(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    for (int i = 0; i < 2; i++) {
+        if (n->in[i]->needs_grad) {
+            ATTN__K(n)->mul_b(s.end - s.begin, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[1 - i]->data, s.begin),
+                              attn__at(n, n->in[i]->grad, s.begin));
+        }
+    }
 }
 
 static void mul_backward(attn__node *n)
 {
-    for (int i = 0; i < 2; i++) {
-        if (n->in[i]->needs_grad) {
-            ATTN__K(n)->mul_b(n->out->count, n->out->grad, n->in[1 - i]->data, n->in[i]->grad);
-        }
-    }
+    attn__each_tile(n, 2, mul_tile_b);
 }
 
 attn_tensor *attn_mul(attn_tape *t, attn_tensor *a, attn_tensor *b)

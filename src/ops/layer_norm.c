@@ -1,6 +1,7 @@
 #include "ops/op.h"
 
-#define TILE_ROWS 16
+#define TILE_ROWS    16
+#define TILE_COLUMNS 64
 
 /* saved: mean and 1/sd of each row */
 typedef double stats[2];
@@ -44,7 +45,7 @@ static void tile_forward(void *ctx, int64_t tile)
 
 static void over_rows(attn__node *n, attn__tile_fn fn)
 {
-    attn__parallel(attn__tape_threads(n->tape), attn__tiles(rows(n), TILE_ROWS), 8 * TILE_ROWS * (double)width(n), fn, n);
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(rows(n), TILE_ROWS), 2 * TILE_ROWS * (double)width(n), fn, n);
 }
 
 static void forward(attn__node *n)
@@ -63,21 +64,27 @@ static void tile_backward(void *ctx, int64_t tile)
     }
 }
 
-/* gamma and beta are sums over all rows: one thread, in order. */
+static void *gradient_from(const attn__node *n, int input, int64_t column)
+{
+    return n->in[input]->needs_grad ? attn__at(n, n->in[input]->grad, column) : NULL;
+}
+
+/* The gradients of gamma and beta are sums over all rows, in their order: a tile owns some columns. */
+static void tile_columns(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span span = attn__range(width(n), TILE_COLUMNS, tile);
+    ATTN__K(n)->layer_norm_gamma_b(rows(n), span.end - span.begin, width(n), attn__at(n, n->in[0]->data, span.begin), n->saved,
+                                   attn__at(n, n->out->grad, span.begin), gradient_from(n, 1, span.begin), gradient_from(n, 2, span.begin));
+}
+
 static void backward(attn__node *n)
 {
-    int64_t d = width(n);
     if (n->in[0]->needs_grad) {
         over_rows(n, tile_backward);
     }
-    for (int64_t r = 0; r < rows(n); r++) {
-        void *g = attn__at(n, n->out->grad, r * d);
-        if (n->in[1]->needs_grad) {
-            ATTN__K(n)->layer_norm_gamma_b(d, attn__at(n, n->in[0]->data, r * d), ((stats *)n->saved)[r], g, n->in[1]->grad);
-        }
-        if (n->in[2]->needs_grad) {
-            ATTN__K(n)->axpy(d, 1, g, n->in[2]->grad);
-        }
+    if (n->in[1]->needs_grad || n->in[2]->needs_grad) {
+        attn__parallel(attn__tape_threads(n->tape), attn__tiles(width(n), TILE_COLUMNS), TILE_COLUMNS * (double)rows(n), tile_columns, n);
     }
 }
 

@@ -3,6 +3,9 @@
 
 #include "ops/op.h"
 
+#define TILE_ROWS    64
+#define TILE_COLUMNS 128
+
 typedef struct lookup {
     const int32_t *ids;
     attn_shape shape; /* of ids */
@@ -31,11 +34,6 @@ static void copy_row(attn__node *n, int64_t to, int64_t from, int64_t d)
     memcpy(attn__at(n, n->out->data, to * d), attn__at(n, n->in[0]->data, from * d), (size_t)d * attn_dtype_size(n->out->dtype));
 }
 
-static void add_row(attn__node *n, int64_t to, int64_t from, int64_t d)
-{
-    ATTN__K(n)->axpy(d, 1, attn__at(n, n->out->grad, from * d), attn__at(n, n->in[0]->grad, to * d));
-}
-
 /* ---- embedding ---- */
 
 static attn_status embedding_infer(attn__node *n)
@@ -52,11 +50,33 @@ static attn_status embedding_infer(attn__node *n)
     return take_ids(n, table.dim[0]);
 }
 
+static void tile_rows(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    const lookup *at = n->attributes;
+    attn__span span = attn__range(at->count, TILE_ROWS, tile);
+    for (int64_t i = span.begin; i < span.end; i++) {
+        copy_row(n, i, at->ids[i], n->in[0]->shape.dim[1]);
+    }
+}
+
 static void embedding_forward(attn__node *n)
 {
     const lookup *at = n->attributes;
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(at->count, TILE_ROWS), TILE_ROWS * (double)n->in[0]->shape.dim[1], tile_rows,
+                   n);
+}
+
+/* A row that is picked twice gets both gradients, in their order: a tile owns some columns. */
+static void tile_columns(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    const lookup *at = n->attributes;
+    int64_t d = n->in[0]->shape.dim[1];
+    attn__span span = attn__range(d, TILE_COLUMNS, tile);
     for (int64_t i = 0; i < at->count; i++) {
-        copy_row(n, i, at->ids[i], n->in[0]->shape.dim[1]);
+        ATTN__K(n)->axpy(span.end - span.begin, 1, attn__at(n, n->out->grad, i * d + span.begin),
+                         attn__at(n, n->in[0]->grad, at->ids[i] * d + span.begin));
     }
 }
 
@@ -64,12 +84,11 @@ static void embedding_backward(attn__node *n)
 {
     const lookup *at = n->attributes;
     attn_tensor *table = n->in[0];
-    for (int64_t i = 0; i < at->count; i++) {
-        add_row(n, at->ids[i], i, table->shape.dim[1]);
-        if (table->params != NULL) {
-            attn__params_touch(table->params, table->param, at->ids[i]);
-        }
+    for (int64_t i = 0; i < at->count && table->params != NULL; i++) {
+        attn__params_touch(table->params, table->param, at->ids[i]);
     }
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(table->shape.dim[1], TILE_COLUMNS), TILE_COLUMNS * (double)at->count,
+                   tile_columns, n);
 }
 
 attn_tensor *attn_embedding(attn_tape *t, attn_tensor *table, const int32_t *ids, attn_shape ids_shape)
@@ -115,6 +134,11 @@ static void gather_forward(attn__node *n)
     for (int64_t b = 0; b < at->count; b++) {
         copy_row(n, b, b * x.dim[1] + at->ids[b], x.dim[2]);
     }
+}
+
+static void add_row(attn__node *n, int64_t to, int64_t from, int64_t d)
+{
+    ATTN__K(n)->axpy(d, 1, attn__at(n, n->out->grad, from * d), attn__at(n, n->in[0]->grad, to * d));
 }
 
 static void gather_backward(attn__node *n)

@@ -29,7 +29,7 @@ static void tile_forward(void *ctx, int64_t tile)
 
 static void forward(attn__node *n)
 {
-    attn__each_tile(n, 22, tile_forward);
+    attn__each_tile(n, 3, tile_forward);
 }
 
 /* forward: y = cap u, u = tanh(s / cap);  ds = g (1 - u^2) */
@@ -43,7 +43,7 @@ static void tile_backward(void *ctx, int64_t tile)
 
 static void backward(attn__node *n)
 {
-    attn__each_tile(n, 3, tile_backward);
+    attn__each_tile(n, 1, tile_backward);
 }
 
 attn_tensor *attn_soft_cap(attn_tape *t, attn_tensor *s, double cap)

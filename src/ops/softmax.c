@@ -55,12 +55,12 @@ static void over_rows(attn__node *n, double cost, attn__tile_fn fn)
 
 static void forward(attn__node *n)
 {
-    over_rows(n, 20, tile_forward);
+    over_rows(n, 3, tile_forward);
 }
 
 static void backward(attn__node *n)
 {
-    over_rows(n, 4, tile_backward);
+    over_rows(n, 2, tile_backward);
 }
 
 attn_tensor *attn_softmax(attn_tape *t, attn_tensor *x, const attn_mask *mask)

@@ -60,6 +60,7 @@ static attn_status take_step(run *r, const attn__plan *plan, int64_t index, int6
     attn_tape_set_recording(m->tape, true); /* each step anew: between two of them the model may be used */
     attn_tape_set_training(m->tape, true);
     attn_tape_set_random(m->tape, attn__seed_for(r->member->seed, ATTN__FOR_DROPOUT), (uint64_t)step);
+    attn_params_set_threads(r->member->params, m->config.threads);
     attn_params_zero_grad(r->member->params);
     attn_tensor *loss = attn__member_loss(m, r->member, m->tape, &b);
     attn__arena_rewind(&m->scratch, mark);
