@@ -79,6 +79,7 @@ static attend_problem random_problem(void)
     p.config.score = (attn_score_config){.score = (attn_score)draw(3), .heads = groups * (1 + (int)draw(2)), .kv_heads = groups};
     p.config.soft_cap = one_in(3) ? 0.5 : 0;
     p.config.dropout = one_in(3) ? 0.4 : 0;
+    p.config.composed = one_in(2);
     p.clip = one_in(3) ? 1 + draw(3) : 0;
     p.config.mask = random_mask(p.queries, attend_keys(&p));
     p.bias = one_in(3) ? random_bias(&p) : ATTN_SCALAR;

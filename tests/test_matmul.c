@@ -122,6 +122,19 @@ static void long_inner_dimensions(void **state)
     }
 }
 
+/* More of everything than one tile has, with a batch, and with the columns of a transposed A a page apart. */
+static void several_tiles(void **state)
+{
+    (void)state;
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        for (attn_transpose transpose = ATTN_NN; transpose <= ATTN_TN; transpose++) {
+            check_product(dtype, (problem){transpose, 0, 100, 270, 260, false});
+            check_product(dtype, (problem){transpose, 2, 194, 257, 9, false});
+            check_product(dtype, (problem){transpose, 0, 515, 130, 17, false});
+        }
+    }
+}
+
 static void batches_and_shared_matrices(void **state)
 {
     (void)state;
@@ -219,9 +232,13 @@ static void nan_and_infinity_pass_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_transposition_and_size),     cmocka_unit_test(long_inner_dimensions),
-        cmocka_unit_test(batches_and_shared_matrices),      cmocka_unit_test(rank_4_is_a_batch_of_a_batch),
-        cmocka_unit_test(rows_and_columns_are_independent), cmocka_unit_test(nan_and_infinity_pass_through),
+        cmocka_unit_test(every_transposition_and_size),
+        cmocka_unit_test(long_inner_dimensions),
+        cmocka_unit_test(several_tiles),
+        cmocka_unit_test(batches_and_shared_matrices),
+        cmocka_unit_test(rank_4_is_a_batch_of_a_batch),
+        cmocka_unit_test(rows_and_columns_are_independent),
+        cmocka_unit_test(nan_and_infinity_pass_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int make_guards(void **state)
 {
     (void)state;
     for (int i = 0; i < GUARDS; i++) {
-        guards[i] = guard_new((size_t)1 << 19);
+        guards[i] = guard_new((size_t)1 << 21);
     }
     return 0;
 }
@@ -76,6 +76,7 @@ static void multiply(const attn__kernel_table *K, const problem *q, const operan
         K->set(panels, i, NAN);
     }
     K->panel_pack(q->k, q->n, b->x, b->row, b->column, panels);
+    assert_int_equal(K->first_nonfinite(K->panel_size(q->k, q->n), panels), -1); /* the padding too is set */
     K->panel_multiply(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, panels, q->add, c->x, c->row);
 }
 
@@ -158,11 +159,24 @@ static void large_ones(void **state)
     }
 }
 
+/* Columns of A a page apart, which panel_multiply packs: whole groups of rows and a part, blocks of k and a part. */
+static void columns_of_a_far_apart(void **state)
+{
+    (void)state;
+    const int64_t rows[] = {512, 523};
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        for (int i = 0; i < 8; i++) {
+            check(dtype, (problem){rows[i % 2], 128 + i, i < 4 ? 5 : 259, BY_COLUMNS, i % LAYOUTS, i % 2, true, i / 2 % 2, GUARD_AFTER});
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size),
         cmocka_unit_test(large_ones),
+        cmocka_unit_test(columns_of_a_far_apart),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

@@ -27,18 +27,6 @@ static void assert_same_data(attn_tensor *a, attn_tensor *b)
 
 /* ---- results do not depend on what else is asked ---- */
 
-static attn_attend_input input_of(attn_tensor *const in[INPUTS])
-{
-    return (attn_attend_input){.query = in[IN_QUERY],
-                               .key = in[IN_KEY],
-                               .value = in[IN_VALUE],
-                               .past_key = in[IN_PAST_KEY],
-                               .past_value = in[IN_PAST_VALUE],
-                               .w = in[IN_W],
-                               .bias = in[IN_BIAS],
-                               .position = in[IN_POSITION]};
-}
-
 /* Field report B45: the output has the same bits whatever wants a gradient, and each gradient the same bits whatever else wants one. */
 static void b45_wanting_gradients_changes_nothing(void **state)
 {
@@ -60,7 +48,7 @@ static void b45_wanting_gradients_changes_nothing(void **state)
                         : (wants >> k & 1) != 0 ? attn_variable(t, dtype, attend_shape(&p, k), data)
                                                 : attn_input(t, dtype, attend_shape(&p, k), data);
             }
-            attn_tensor *out = attn_attend(t, input_of(in), &p.config).output;
+            attn_tensor *out = attn_attend(t, attend_input(in), &p.config).output;
             assert_same_data(out, all);
             bool any = false;
             for (int k = 0; k < INPUTS; k++) {
@@ -180,7 +168,7 @@ static void b48_one_tensor_in_every_place(void **state)
         }
         apart[IN_W] = same[IN_W];
         double *cotangent = random_values(24, 3, -1, 1);
-        attn_tensor *one = attn_attend(t, input_of(same), &config).output, *many = attn_attend(t, input_of(apart), &config).output;
+        attn_tensor *one = attn_attend(t, attend_input(same), &config).output, *many = attn_attend(t, attend_input(apart), &config).output;
         assert_same_data(one, many);
         assert_int_equal(backward_from(t, one, cotangent), ATTN_OK);
         assert_int_equal(backward_from(t, many, cotangent), ATTN_OK);

@@ -11,6 +11,7 @@
 
 #include "attn/gradcheck.h"
 #include "attn/optim.h"
+#include "word_sense/model.h"
 
 static const attn_score scores[] = {ATTN_SCORE_SCALED_DOT, ATTN_SCORE_DOT, ATTN_SCORE_ADDITIVE};
 
@@ -161,6 +162,31 @@ static void b22_every_parameter_learns(void **state)
     }
 }
 
+/* ---- probabilities ---- */
+
+/* Field report B23: scores so far apart that a probability is 0 have finite probabilities that sum to 1, in the word-sense model too.
+ */
+static void b23_probabilities_far_apart(void **state)
+{
+    (void)state;
+    attn_corpus *c = tiny_corpus(NULL);
+    attn_word_sense_config config = tiny_config();
+    config.prior = 0;
+    attn_word_sense *m = new_model(c, config);
+    attn_params *params = m->member[0].params;
+    const double biases[] = {1000, 1e30, -1e30};
+    for (int k = 0; k < 3; k++) {
+        set_value(params, m->member[0].out_bias, 0, biases[k]); /* of the first sense of the first word */
+        attn_prediction p = predict_ok(m, c, "the bank of the river", 1);
+        assert_int_equal(p.n_senses, 3);
+        assert_true((p.best == 0) == (k < 2));
+        assert_close(p.probabilities[0], k < 2 ? 1 : 0, 0, 0);
+        assert_close(p.probabilities[0] + p.probabilities[1] + p.probabilities[2], 1, 1e-15, 0);
+    }
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
 /* ---- what counts ---- */
 
 /* Field report B25: a batch without a single label is a step that changes nothing, in either optimiser, whatever stands in the logits. */
@@ -296,15 +322,11 @@ static void b32_gradients_of_every_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b13_an_additive_mask_hides_blocks),
-        cmocka_unit_test(b17_no_exponential_overflows),
-        cmocka_unit_test(b17_factors_fit_the_dtype),
-        cmocka_unit_test(b22_every_parameter_learns),
-        cmocka_unit_test(b25_a_step_without_labels_changes_nothing),
-        cmocka_unit_test(b26_the_mean_is_over_sentences),
-        cmocka_unit_test(b29_single_precision_is_named),
-        cmocka_unit_test(b30_a_kink_nearby_is_no_fault),
-        cmocka_unit_test(b32_gradients_of_every_size),
+        cmocka_unit_test(b13_an_additive_mask_hides_blocks), cmocka_unit_test(b17_no_exponential_overflows),
+        cmocka_unit_test(b17_factors_fit_the_dtype),         cmocka_unit_test(b22_every_parameter_learns),
+        cmocka_unit_test(b23_probabilities_far_apart),       cmocka_unit_test(b25_a_step_without_labels_changes_nothing),
+        cmocka_unit_test(b26_the_mean_is_over_sentences),    cmocka_unit_test(b29_single_precision_is_named),
+        cmocka_unit_test(b30_a_kink_nearby_is_no_fault),     cmocka_unit_test(b32_gradients_of_every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

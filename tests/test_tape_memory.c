@@ -6,6 +6,7 @@
 #include "support/every_op.h"
 #include "support/tensors.h"
 
+#include "attn/attention.h"
 #include "core/core.h"
 
 /* ---- long chains on a small stack ---- */
@@ -85,6 +86,24 @@ static void identical_steps_allocate_once(void **state)
         assert_int_equal(a.live, 0);
         every_op_free(&e);
     }
+}
+
+/* What attention works in is given back when it is done, and was in use all the same. */
+static void memory_given_back_within_a_step_counts(void **state)
+{
+    (void)state;
+    attn_tape *t = attn_tape_new(NULL);
+    attn_tensor *x = attn_input(t, ATTN_F32, ATTN_SHAPE(1, 200, 64), NULL);
+    const size_t tensor = (size_t)200 * 64 * sizeof(float);
+    assert_in_range(attn_tape_used(t), tensor, tensor + 1000);
+    assert_non_null(attn_attend(t, (attn_attend_input){.query = x, .key = x, .value = x}, NULL).output);
+    size_t used = attn_tape_used(t);
+    assert_true(used > 2 * tensor + 20000); /* a tile of scores, at least */
+    assert_non_null(attn_input(t, ATTN_F32, ATTN_SHAPE(10), NULL));
+    assert_int_equal(attn_tape_used(t), used); /* there was room for it */
+    attn_tape_reset(t);
+    assert_int_equal(attn_tape_used(t), 0);
+    attn_tape_free(t);
 }
 
 /* Keeping the losses of steps of two sizes keeps no graph alive. */
@@ -279,10 +298,11 @@ static void tapes_in_several_threads_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_chain_needs_no_stack),          cmocka_unit_test(the_step_uses_every_operation),
-        cmocka_unit_test(identical_steps_allocate_once),        cmocka_unit_test(steps_of_two_sizes_settle),
-        cmocka_unit_test(every_piece_of_memory_can_be_missing), cmocka_unit_test(a_tape_survives_running_out),
-        cmocka_unit_test(a_failing_allocation_is_reported),     cmocka_unit_test(tapes_in_several_threads_agree),
+        cmocka_unit_test(a_long_chain_needs_no_stack),    cmocka_unit_test(the_step_uses_every_operation),
+        cmocka_unit_test(identical_steps_allocate_once),  cmocka_unit_test(memory_given_back_within_a_step_counts),
+        cmocka_unit_test(steps_of_two_sizes_settle),      cmocka_unit_test(every_piece_of_memory_can_be_missing),
+        cmocka_unit_test(a_tape_survives_running_out),    cmocka_unit_test(a_failing_allocation_is_reported),
+        cmocka_unit_test(tapes_in_several_threads_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static attn_tensor *layer_norm_of(attn_tape *t, attn_tensor *in[])
 static attn_tensor *matmul_of(attn_tape *t, attn_tensor *in[])
 {
     in[0] = big(t, ATTN_SHAPE(2, 130, 70), 1);
-    return attn_matmul(t, in[0], in[1] = big(t, ATTN_SHAPE(2, 131, 70), 2), ATTN_NT);
+    return attn_matmul(t, in[0], in[1] = big(t, ATTN_SHAPE(2, 300, 70), 2), ATTN_NT);
 }
 
 static attn_tensor *shared_matmul_of(attn_tape *t, attn_tensor *in[])

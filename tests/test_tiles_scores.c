@@ -28,27 +28,36 @@ static void *from(const void *x, int64_t i)
 /* ---- rows ---- */
 
 /* Also the bits of a product of matrices: see tile_dots. */
+static void dots_case(int64_t n, int64_t rows)
+{
+    int64_t ldx = n + n % 3, ldy = n + (n + 1) % 3;
+    void *x = put_random(A, span(rows, n, ldx), (uint64_t)n, -1, 1), *y = put_random(B, span(rows, n, ldy), (uint64_t)n, -1, 1);
+    void *dots = put_all(S, rows, NAN), *panels = put_all(PANELS, here.K->panel_size(n, 1), NAN);
+    here.K->tile_dots(rows, n, x, ldx, y, ldy, dots);
+    (void)snprintf(here.where, sizeof here.where, "%d rows of %d", (int)rows, (int)n);
+    for (int64_t i = 0; i < rows; i++) {
+        long double sum = 0;
+        double product;
+        for (int64_t c = 0; c < n; c++) {
+            sum += at(x, i * ldx + c) * at(y, i * ldy + c);
+        }
+        near(at(dots, i), sum, (double)n * here.epsilon);
+        here.K->panel_pack(n, 1, from(y, i * ldy), 1, 1, panels);
+        here.K->panel_multiply(1, 1, n, 1, from(x, i * ldx), n, 1, panels, false, &product, 1);
+        assert_memory_equal(from(dots, i), &product, bytes_of(1));
+    }
+}
+
 static void check_dots(void)
 {
+    const int64_t long_ones[] = {255, 256, 257, 511, 513, 600}; /* products add up blocks of 256 */
     for (int64_t n = 0; n <= MOST; n++) {
         for (int64_t rows = 1; rows <= 2 * MOST_ROWS; rows += n % 2 + 1) {
-            int64_t ldx = n + n % 3, ldy = n + (n + 1) % 3;
-            void *x = put_random(A, span(rows, n, ldx), (uint64_t)n, -1, 1), *y = put_random(B, span(rows, n, ldy), (uint64_t)n, -1, 1);
-            void *dots = put_all(S, rows, NAN), *panels = put_all(PANELS, here.K->panel_size(n, 1), NAN);
-            here.K->tile_dots(rows, n, x, ldx, y, ldy, dots);
-            (void)snprintf(here.where, sizeof here.where, "%d rows of %d", (int)rows, (int)n);
-            for (int64_t i = 0; i < rows; i++) {
-                long double sum = 0;
-                double product;
-                for (int64_t c = 0; c < n; c++) {
-                    sum += at(x, i * ldx + c) * at(y, i * ldy + c);
-                }
-                near(at(dots, i), sum, (double)n * here.epsilon);
-                here.K->panel_pack(n, 1, from(y, i * ldy), 1, 1, panels);
-                here.K->panel_multiply(1, 1, n, 1, from(x, i * ldx), n, 1, panels, false, &product, 1);
-                assert_memory_equal(from(dots, i), &product, bytes_of(1));
-            }
+            dots_case(n, rows);
         }
+    }
+    for (int i = 0; i < 6; i++) {
+        dots_case(long_ones[i], i + 7);
     }
 }
 

@@ -1,4 +1,8 @@
 /* Vectors of T, as wide as the compilation target has them. Included by variant.inc once a dtype. */
+#ifndef ALWAYS_INLINE /* for functions whose arguments are constants where they are called */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#endif
+
 #if defined(__AVX512F__)
 #define ATTN__VEC_BYTES 64
 #elif defined(__AVX__)

@@ -187,8 +187,8 @@ attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *l
     };
     attn_attend_output a = attn__attend(t, &to, &config, in.query_start != NULL ? in.query_start : in.mask.positions);
     attn_attention_output out = {a.output, a.weights, a.scaled, a.capped, a.scores, a.key, a.value};
-    if (!c->no_output) { /* a query that sees nothing: b_o must not speak for it, nor its gradient reach W_o, where NaN times 0 would show
-                          */
+    if (!c->no_output) {
+        /* A query that sees nothing: b_o must not speak for it, nor its gradient reach W_o, where NaN times 0 would show. */
         out.output = project(t, layer, layer->output, out.output);
         out.output = attn_visible_rows(t, out.output, ATTN_SIDE_QUERIES, 0, past + attn_tensor_shape(in.key).dim[1], &in.mask);
     }

@@ -43,7 +43,7 @@ static void lay_out_forward(attn__node *n)
     at->values = room(&at->size, tiles * K->panel_size(f->tile_keys, f->value_width), size);
     at->key_flags = room(&at->size, f->slots * f->d.keys, 1);
     at->query_flags = room(&at->size, f->slots * f->group * f->d.queries, 1);
-    at->workers = room(&at->size, attn__workers(attn__tape_threads(n->tape)), at->worker_size);
+    at->workers = room(&at->size, attn__workers(f->threads), at->worker_size);
     n->scratch_size = at->size;
 }
 
@@ -83,7 +83,7 @@ static void lay_out_backward(attn__node *n)
     at->table_parts = room(end, f->position != NULL ? tasks * f->group * (2 * f->clip + 1) : 0, size);
     at->key_flags = room(end, f->slots * f->d.keys, 1);
     at->query_flags = room(end, slot_rows, 1);
-    at->workers = room(end, attn__workers(attn__tape_threads(n->tape)), at->worker_size);
+    at->workers = room(end, attn__workers(f->threads), at->worker_size);
     n->scratch_size_b = at->size;
 }
 
@@ -103,7 +103,7 @@ static void cut(const attn__node *n, attn__fused *f)
     f->chunk_tiles = larger(attn__tiles(f->key_tiles, attn__tiles(TASKS, heads)), 1);
     f->chunks = larger(attn__tiles(f->key_tiles, f->chunk_tiles), 1);
     f->by_head = heads >= TASKS;
-    f->slots = f->by_head ? attn__workers(attn__tape_threads(n->tape)) : heads;
+    f->slots = f->by_head ? attn__workers(f->threads) : heads;
     f->units = f->additive ? attn__tiles(f->width, panel) * panel : 0;
 }
 
@@ -173,6 +173,8 @@ static attn_status infer(attn__node *n)
     if (f->dropout > 0) {
         f->key = attn__tape_next_key(n->tape);
     }
+    int threads = attn__tape_threads(n->tape);
+    f->threads = threads < 0 ? threads : attn__workers(threads);
     cut(n, f);
     n->saved_size = 2 * (size_t)(f->d.batch * f->d.heads * f->d.queries) * attn_dtype_size(n->out->dtype);
     lay_out_forward(n);

@@ -65,6 +65,7 @@ typedef struct attn__fused {
     int64_t step[ATTN_MAX_DIMS], clip;
     int64_t tile_queries, tile_keys; /* tile_keys: padded to whole panels */
     int64_t query_tiles, key_tiles;
+    int threads;                 /* in both directions, whatever the tape is told between them: so many have memory */
     bool by_head;                /* there are enough key heads: one task packs a head and goes on to compute it while it is in the cache */
     int64_t slots;               /* packed key heads at a time: one a worker, or all (b, key head) */
     int64_t chunks, chunk_tiles; /* backward: parts of a head's keys, and key tiles in each */
@@ -112,6 +113,8 @@ void attn__tile_scores(const attn__node *n, const attn__tile *t, const void *key
 /* Copies rows that lie `stride` apart; a row that is not finite becomes 0 and gets `flag`. */
 void attn__copy_rows(const attn__node *n, int64_t rows, int64_t width, const void *from, int64_t stride, void *to, uint8_t *flags,
                      int flag);
+/* Whether query i of the tile sees its key j. */
+bool attn__tile_sees(const attn__node *n, const attn__tile *t, int64_t i, int64_t j);
 bool attn__any_flag(const uint8_t *flags, int64_t count, int flag);
 /* c[i] += p(i, j) x[j] for visible pairs whose x[j] has the flag (of_keys), or c[j] += p(i, j) x[i]: what a product with packed rows lacks.
  */

@@ -6,6 +6,7 @@
  *
  * p is computed again from m and l. With dropout p v becomes drop(p) v, so dv = drop(p)^T g, dp = drop(g v^T); y . g stays.
  * Source: Dao, Fu, Ermon, Rudra, Re 2022, arXiv:2205.14135, B.2. */
+#include <math.h>
 #include <string.h>
 
 #include "ops/fused_backward.h"
@@ -125,6 +126,21 @@ static void value_backward(const attn__node *n, const attn__task *task, attn__ti
     attn__add_flagged(n, t, false, ATTN__BAD_GRADIENT, 1, t->scores, g, f->value_width, f->value_width, dv, stride);
 }
 
+/* Where the sum is no number, no weight is one: also where the score is -inf, which the kernel takes for hidden. */
+static void spread_nan(const attn__node *n, const attn__tile *t, const void *inverse, void *ds)
+{
+    const attn__fused *f = n->attributes;
+    const attn__kernel_table *K = ATTN__K(n);
+    for (int64_t i = 0; i < t->rows; i++) {
+        for (int64_t j = 0; j < t->keys && isnan(K->get(inverse, i)); j++) {
+            if (attn__tile_sees(n, t, i, j)) {
+                K->set(t->scores, i * f->tile_keys + j, NAN);
+                K->set(ds, i * f->tile_keys + j, NAN);
+            }
+        }
+    }
+}
+
 /* Weights and the gradients of the scores. */
 static void *score_gradients(const attn__node *n, const attn__task *task, attn__tile *t, const void *g)
 {
@@ -142,6 +158,7 @@ static void *score_gradients(const attn__node *n, const attn__task *task, attn__
         attn__tile_drop(n, t, ds);
     }
     K->tile_softmax_b(t->rows, t->columns, t->scores, ds, f->tile_keys, m, l, attn__in(n, n->scratch, at->delta, slot_row));
+    spread_nan(n, t, l, ds);
     return ds;
 }
 
@@ -253,6 +270,6 @@ void attn__fused_backward(attn__node *n)
     if (!f->by_head) {
         attn__pack_all(n);
     }
-    attn__parallel_workers(attn__tape_threads(n->tape), f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);
     attn__parts_end(n);
 }

@@ -95,10 +95,9 @@ static void pack_one_queries(void *ctx, int64_t number, int worker)
 void attn__pack_all(attn__node *n)
 {
     const attn__fused *f = n->attributes;
-    int threads = attn__tape_threads(n->tape);
     double widths = (double)(f->width + f->value_width);
-    attn__parallel_workers(threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_one_keys, n);
-    attn__parallel_workers(threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_one_queries, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_one_keys, n);
+    attn__parallel_workers(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_one_queries, n);
 }
 
 /* ---- parts ---- */
@@ -216,8 +215,8 @@ void attn__parts_end(attn__node *n)
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
     if (n->in[0]->needs_grad && f->chunks > 1) {
-        attn__parallel(attn__tape_threads(n->tape), f->d.batch * f->d.heads * f->query_tiles,
-                       (double)f->chunks * (double)(f->tile_queries * f->width) / 4, add_query_parts, n);
+        attn__parallel(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->chunks * (double)(f->tile_queries * f->width) / 4,
+                       add_query_parts, n);
     }
     for (int64_t number = 0; number < f->d.batch * f->kv_heads * f->chunks; number++) {
         attn__task task = {.number = number, .chunk = number % f->chunks, .g = number / f->chunks % f->kv_heads};

@@ -43,7 +43,7 @@ bool attn__any_flag(const uint8_t *flags, int64_t count, int flag)
     return (any & flag) != 0;
 }
 
-static bool sees(const attn__node *n, const attn__tile *t, int64_t i, int64_t j)
+bool attn__tile_sees(const attn__node *n, const attn__tile *t, int64_t i, int64_t j)
 {
     const attn__fused *f = n->attributes;
     return !f->masked || attn__sees(t->row[i], t->k.begin + j);
@@ -60,7 +60,7 @@ void attn__add_flagged(const attn__node *n, const attn__tile *t, bool of_keys, i
     }
     for (int64_t i = 0; i < t->rows; i++) {
         for (int64_t j = 0; j < t->keys; j++) {
-            if ((flags[of_keys ? j : i] & flag) != 0 && sees(n, t, i, j)) {
+            if ((flags[of_keys ? j : i] & flag) != 0 && attn__tile_sees(n, t, i, j)) {
                 K->axpy(width, factor * K->get(p, i * f->tile_keys + j), attn__in(n, x, 0, (of_keys ? j : i) * x_stride),
                         attn__in(n, c, 0, (of_keys ? i : j) * c_stride));
             }
@@ -109,7 +109,7 @@ static void plain_pairs(const attn__node *n, const attn__tile *t)
     for (int64_t i = 0; i < t->rows; i++) {
         const void *q = attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, t->b, t->h, t->q.begin + i);
         for (int64_t j = 0; j < t->keys; j++) {
-            if (((t->q_flags[i] | t->k_flags[j]) & ATTN__PLAIN) != 0 && sees(n, t, i, j)) {
+            if (((t->q_flags[i] | t->k_flags[j]) & ATTN__PLAIN) != 0 && attn__tile_sees(n, t, i, j)) {
                 const void *k = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin + j);
                 K->set(t->scores, i * f->tile_keys + j, K->additive(f->width, q, k, attn__at(n, f->w->data, t->h * f->width)));
             }

@@ -1,7 +1,7 @@
 #include "ops/op.h"
 
-/* Rows and columns of the result that one tile computes: fixed, so that sums do not depend on threads. A product of more rows than one tile
- * packs B first, PACK_COLUMNS a tile, which are a multiple of what a panel has. */
+/* Rows and columns of the result that one tile computes: fixed, so that sums do not depend on threads. If a product has more rows than a
+ * tile, all its tiles share a packed B; a tile of packing is PACK_COLUMNS of it, a multiple of what a panel has. */
 #define TILE_ROWS    96
 #define TILE_COLUMNS 256
 #define PACK_COLUMNS 64
@@ -12,24 +12,19 @@ typedef struct matrix {
     int64_t step, row, column;
 } matrix;
 
-/* C[b] = A[b] B[b], or C[b] += where `add`; C is (m,n) and contiguous. */
+/* C[b] = A[b] B[b], or C[b] += where `add`; C is (m,n) and contiguous. The last three numbers are for multiply to set. */
 typedef struct product {
-    attn__node *node;
+    const attn__node *node;
     matrix a, b, c;
     int64_t batch, m, n, k;
     bool add;
+    int64_t down, across, packed; /* tiles of one matrix C, elements of one packed B */
 } product;
 
-/* Elements of one packed B; 0 if the product packs nothing. */
-static int64_t packed_size(const product *p)
+/* Elements of a packed B (k,n) in a product of m rows; 0 if it is not packed. */
+static int64_t packed_size(const attn__node *node, int64_t m, int64_t n, int64_t k)
 {
-    return p->m > TILE_ROWS && p->batch > 0 && p->k > 0 ? ATTN__K(p->node)->panel_size(p->k, p->n) : 0;
-}
-
-/* B of batch entry `batch` from column j on, packed. */
-static void *packed_at(const product *p, int64_t batch, int64_t j)
-{
-    return attn__at(p->node, p->node->saved, batch * packed_size(p) + j * p->k);
+    return m > TILE_ROWS && k > 0 ? ATTN__K(node)->panel_size(k, n) : 0;
 }
 
 static void *element(const product *p, const matrix *x, int64_t batch, int64_t i, int64_t j)
@@ -37,39 +32,49 @@ static void *element(const product *p, const matrix *x, int64_t batch, int64_t i
     return attn__at(p->node, x->data, batch * x->step + i * x->row + j * x->column);
 }
 
-static void tile_of_pack(void *ctx, int64_t tile)
+/* The packed B of a batch entry from column j on. */
+static void *packed(const product *p, int64_t batch, int64_t j)
+{
+    return attn__at(p->node, p->node->scratch, batch * p->packed + j * p->k);
+}
+
+static void pack_tile(void *ctx, int64_t tile)
 {
     const product *p = ctx;
     int64_t across = attn__tiles(p->n, PACK_COLUMNS), batch = tile / across;
     attn__span j = attn__range(p->n, PACK_COLUMNS, tile % across);
     ATTN__K(p->node)->panel_pack(p->k, j.end - j.begin, element(p, &p->b, batch, 0, j.begin), p->b.row, p->b.column,
-                                 packed_at(p, batch, j.begin));
+                                 packed(p, batch, j.begin));
 }
 
-static void tile_of_product(void *ctx, int64_t tile)
+/* Tiles that follow each other share their columns of B. */
+static void multiply_tile(void *ctx, int64_t tile)
 {
     const product *p = ctx;
-    const attn__kernel_table *K = ATTN__K(p->node);
-    int64_t across = attn__tiles(p->n, TILE_COLUMNS), down = attn__tiles(p->m, TILE_ROWS), batch = tile / (down * across);
-    attn__span i = attn__range(p->m, TILE_ROWS, tile / across % down), j = attn__range(p->n, TILE_COLUMNS, tile % across);
-    int64_t m = i.end - i.begin, n = j.end - j.begin;
+    int64_t batch = tile / p->down / p->across;
+    attn__span i = attn__range(p->m, TILE_ROWS, tile % p->down), j = attn__range(p->n, TILE_COLUMNS, tile / p->down % p->across);
     void *a = element(p, &p->a, batch, i.begin, 0), *c = element(p, &p->c, batch, i.begin, j.begin);
-    if (packed_size(p) > 0) {
-        K->panel_multiply(m, n, p->k, 1, a, p->a.row, p->a.column, packed_at(p, batch, j.begin), p->add, c, p->c.row);
+    if (p->packed > 0) {
+        ATTN__K(p->node)->panel_multiply(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column, packed(p, batch, j.begin),
+                                         p->add, c, p->c.row);
     } else {
-        K->gemm(m, n, p->k, 1, a, p->a.row, p->a.column, element(p, &p->b, batch, 0, j.begin), p->b.row, p->b.column, p->add, c, p->c.row);
+        ATTN__K(p->node)->gemm(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column, element(p, &p->b, batch, 0, j.begin),
+                               p->b.row, p->b.column, p->add, c, p->c.row);
     }
 }
 
-static void multiply(const product *p)
+static void multiply(product *p)
 {
     int threads = attn__tape_threads(p->node->tape);
-    int64_t tiles = p->batch * attn__tiles(p->m, TILE_ROWS) * attn__tiles(p->n, TILE_COLUMNS);
-    int64_t packs = packed_size(p) > 0 ? p->batch * attn__tiles(p->n, PACK_COLUMNS) : 0;
     double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k / 16; /* vectors do 16 multiply-adds at a time */
-    void *ctx = (void *)(uintptr_t)p;
-    attn__parallel(threads, packs, packs > 0 ? work / (double)packs : 0, tile_of_pack, ctx); /* threads if the product is worth them */
-    attn__parallel(threads, tiles, tiles > 0 ? work / (double)tiles : 0, tile_of_product, ctx);
+    p->down = attn__tiles(p->m, TILE_ROWS), p->across = attn__tiles(p->n, TILE_COLUMNS), p->packed = packed_size(p->node, p->m, p->n, p->k);
+    int64_t tiles = p->batch * p->down * p->across, packs = p->packed > 0 ? p->batch * attn__tiles(p->n, PACK_COLUMNS) : 0;
+    if (packs > 0) {
+        attn__parallel(threads, packs, work / (double)packs, pack_tile, p); /* on threads if the product is worth them */
+    }
+    if (tiles > 0) {
+        attn__parallel(threads, tiles, work / (double)tiles, multiply_tile, p);
+    }
 }
 
 /* Numbers that infer derives: with a B of rank 2 for a batched A, the batch is folded into the rows of A. */
@@ -77,72 +82,6 @@ typedef struct attributes {
     attn_transpose transpose;
     int64_t batch, m, n, k;
 } attributes;
-
-/* The stored matrix (rows, columns), or its transpose as seen by the product. */
-static matrix plain(void *data, int64_t rows, int64_t columns)
-{
-    return (matrix){data, rows * columns, columns, 1};
-}
-
-static matrix transposed(void *data, int64_t rows, int64_t columns)
-{
-    return (matrix){data, rows * columns, 1, columns};
-}
-
-static product forward_of(attn__node *n)
-{
-    const attributes *at = n->attributes;
-    void *a = n->in[0]->data, *b = n->in[1]->data;
-    return (product){
-        .node = n,
-        .a = at->transpose == ATTN_TN ? transposed(a, at->k, at->m) : plain(a, at->m, at->k),
-        .b = at->transpose == ATTN_NT ? transposed(b, at->n, at->k) : plain(b, at->k, at->n),
-        .c = plain(n->out->data, at->m, at->n),
-        .batch = at->batch,
-        .m = at->m,
-        .n = at->n,
-        .k = at->k,
-    };
-}
-
-/* forward: C = op(A) op(B).  As stored: NN  dA = G B^T, dB = A^T G;  NT  dA = G B, dB = G^T A;  TN  dA = B G^T, dB = A G */
-static product backward_of(attn__node *n, int input)
-{
-    const attributes *at = n->attributes;
-    int64_t m = at->m, c = at->n, k = at->k;
-    void *a = n->in[0]->data, *b = n->in[1]->data, *g = n->out->grad, *d = n->in[input]->grad;
-    product p = {.node = n, .batch = at->batch, .add = true};
-    if (input == 0 && at->transpose == ATTN_TN) {
-        p.a = plain(b, k, c), p.b = transposed(g, m, c), p.c = plain(d, k, m);
-        p.m = k, p.n = m, p.k = c;
-    } else if (input == 0) {
-        p.a = plain(g, m, c), p.b = at->transpose == ATTN_NT ? plain(b, c, k) : transposed(b, k, c), p.c = plain(d, m, k);
-        p.m = m, p.n = k, p.k = c;
-    } else if (at->transpose == ATTN_NT) {
-        p.a = transposed(g, m, c), p.b = plain(a, m, k), p.c = plain(d, c, k);
-        p.m = c, p.n = k, p.k = m;
-    } else {
-        p.a = at->transpose == ATTN_TN ? plain(a, k, m) : transposed(a, m, k), p.b = plain(g, m, c), p.c = plain(d, k, c);
-        p.m = k, p.n = c, p.k = m;
-    }
-    return p;
-}
-
-static void forward(attn__node *n)
-{
-    product p = forward_of(n);
-    multiply(&p);
-}
-
-static void backward(attn__node *n)
-{
-    for (int i = 0; i < 2; i++) {
-        if (n->in[i]->needs_grad) {
-            product p = backward_of(n, i);
-            multiply(&p);
-        }
-    }
-}
 
 static attn_status infer(attn__node *n)
 {
@@ -176,16 +115,70 @@ static attn_status infer(attn__node *n)
         at->m *= at->batch;
         at->batch = 1;
     }
-    product p = forward_of(n);
-    int64_t packed = p.batch * packed_size(&p);
-    for (int i = 0; i < 2; i++) {
-        p = backward_of(n, i);
-        if (n->in[i]->needs_grad && p.batch * packed_size(&p) > packed) {
-            packed = p.batch * packed_size(&p);
-        }
-    }
-    n->saved_size = (size_t)packed * attn_dtype_size(n->out->dtype);
+    size_t size = at->batch > 0 ? (size_t)at->batch * attn_dtype_size(n->out->dtype) : 0; /* of one element of every B */
+    bool tn = at->transpose == ATTN_TN, nt = at->transpose == ATTN_NT;
+    int64_t da = !n->in[0]->needs_grad ? 0 : tn ? packed_size(n, at->k, at->m, at->n) : packed_size(n, at->m, at->k, at->n);
+    int64_t db = !n->in[1]->needs_grad ? 0 : nt ? packed_size(n, at->n, at->k, at->m) : packed_size(n, at->k, at->n, at->m);
+    n->scratch_size = (size_t)packed_size(n, at->m, at->n, at->k) * size;
+    n->scratch_size_b = (size_t)(da > db ? da : db) * size;
     return ATTN_OK;
+}
+
+/* The stored matrix (rows, columns), or its transpose as seen by the product. */
+static matrix plain(void *data, int64_t rows, int64_t columns)
+{
+    return (matrix){data, rows * columns, columns, 1};
+}
+
+static matrix transposed(void *data, int64_t rows, int64_t columns)
+{
+    return (matrix){data, rows * columns, 1, columns};
+}
+
+static void forward(attn__node *n)
+{
+    const attributes *at = n->attributes;
+    void *a = n->in[0]->data, *b = n->in[1]->data;
+    multiply(&(product){
+        .node = n,
+        .a = at->transpose == ATTN_TN ? transposed(a, at->k, at->m) : plain(a, at->m, at->k),
+        .b = at->transpose == ATTN_NT ? transposed(b, at->n, at->k) : plain(b, at->k, at->n),
+        .c = plain(n->out->data, at->m, at->n),
+        .batch = at->batch,
+        .m = at->m,
+        .n = at->n,
+        .k = at->k,
+    });
+}
+
+/* forward: C = op(A) op(B).  As stored: NN  dA = G B^T, dB = A^T G;  NT  dA = G B, dB = G^T A;  TN  dA = B G^T, dB = A G */
+static void backward(attn__node *n)
+{
+    const attributes *at = n->attributes;
+    int64_t m = at->m, c = at->n, k = at->k;
+    void *a = n->in[0]->data, *b = n->in[1]->data, *g = n->out->grad;
+    if (n->in[0]->needs_grad) {
+        product p = {.node = n, .batch = at->batch, .add = true};
+        if (at->transpose == ATTN_TN) {
+            p.a = plain(b, k, c), p.b = transposed(g, m, c), p.c = plain(n->in[0]->grad, k, m);
+            p.m = k, p.n = m, p.k = c;
+        } else {
+            p.a = plain(g, m, c), p.b = at->transpose == ATTN_NT ? plain(b, c, k) : transposed(b, k, c), p.c = plain(n->in[0]->grad, m, k);
+            p.m = m, p.n = k, p.k = c;
+        }
+        multiply(&p);
+    }
+    if (n->in[1]->needs_grad) {
+        product p = {.node = n, .batch = at->batch, .add = true};
+        if (at->transpose == ATTN_NT) {
+            p.a = transposed(g, m, c), p.b = plain(a, m, k), p.c = plain(n->in[1]->grad, c, k);
+            p.m = c, p.n = k, p.k = m;
+        } else {
+            p.a = at->transpose == ATTN_TN ? plain(a, k, m) : transposed(a, m, k), p.b = plain(g, m, c), p.c = plain(n->in[1]->grad, k, c);
+            p.m = k, p.n = c, p.k = m;
+        }
+        multiply(&p);
+    }
 }
 
 attn_tensor *attn_matmul(attn_tape *t, attn_tensor *a, attn_tensor *b, attn_transpose transpose)

@@ -9,7 +9,7 @@
 
 #include "core/core.h"
 
-enum { MACHINE_ARRAYS = 8, MACHINE_ROOM = 18 * 80 };
+enum { MACHINE_ARRAYS = 8, MACHINE_ROOM = 16 * 600 };
 
 typedef struct machine {
     const attn__kernel_table *K;
