@@ -209,6 +209,18 @@ static void the_interval_of_many_sentences(void **state)
     attn_comparison_free(c);
 }
 
+/* Between two resamples lie 95 % of the way from one to the other, around their middle. */
+static void quantiles_are_linear_between_neighbours(void **state)
+{
+    (void)state;
+    attn_comparison_result one = compare(five, 5, (attn_comparison_config){.resamples = 1, .seed = 1});
+    attn_comparison_result two = compare(five, 5, (attn_comparison_config){.resamples = 2, .seed = 1});
+    double first = one.macro_f1.low, second = two.macro_f1.low + two.macro_f1.high - first;
+    assert_close(one.macro_f1.high, first, 0, 0);
+    assert_true(fabs(second - first) > 0.01);
+    assert_close(two.macro_f1.high - two.macro_f1.low, 0.95 * fabs(second - first), 1e-12, 0);
+}
+
 static void drawing_within_words_keeps_their_shares(void **state)
 {
     (void)state;
@@ -376,6 +388,7 @@ int main(void)
         cmocka_unit_test(accuracy_against_all_resamples),
         cmocka_unit_test(means_over_words_against_all_resamples),
         cmocka_unit_test(the_interval_of_many_sentences),
+        cmocka_unit_test(quantiles_are_linear_between_neighbours),
         cmocka_unit_test(drawing_within_words_keeps_their_shares),
         cmocka_unit_test(neither_threads_nor_time_change_a_bit),
         cmocka_unit_test(a_system_is_not_better_than_itself),
