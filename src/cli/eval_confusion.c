@@ -73,7 +73,8 @@ static bool fill_parts(const attn_word_score *w, parts *p)
     return true;
 }
 
-static attn_status draw(const attn_word_score *w, const char *path, bool quiet, attn_error *error)
+/* `said` holds the remarks of the picture before, which need not be made again. */
+static attn_status draw(const attn_word_score *w, const char *path, bool quiet, char said[], size_t room, attn_error *error)
 {
     parts p = {0};
     attn_image image;
@@ -95,7 +96,8 @@ static attn_status draw(const attn_word_score *w, const char *path, bool quiet, 
         status = attn_heatmap_draw(&look, &image, NULL, NULL, error);
     }
     if (status == ATTN_OK) {
-        print_notes(&image, quiet);
+        print_notes(&image, quiet || strcmp(image.notes, said) == 0);
+        (void)snprintf(said, room, "%s", image.notes);
         status = attn_png_write(path, &image, error);
         attn_image_free(&image);
     }
@@ -110,10 +112,11 @@ int confusion_draw(const char *folder, attn_scores *scores, bool quiet)
 {
     attn_error error = {.message = "out of memory for a picture"};
     attn_status status = ATTN_OK;
+    char said[sizeof((attn_image *)0)->notes] = "";
     for (int i = 0; i < attn_scores_words(scores) && status == ATTN_OK; i++) {
         attn_word_score w = attn_scores_word(scores, i);
         char *path = picture_path(folder, w.word);
-        status = draw(&w, path, quiet, &error);
+        status = draw(&w, path, quiet, said, sizeof said, &error);
         free(path);
     }
     return status == ATTN_OK ? DONE : fail("%s", error.message);
