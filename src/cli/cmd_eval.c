@@ -111,7 +111,7 @@ static void add_distance(attn_distances *to, const attn_example *e, const attn_p
 {
     int index;
     double weight;
-    bool any = attn_most_attended(p->attention, p->heads, p->length, e->target, 1, &index, &weight) > 0 && weight > 0;
+    bool any = attn_most_attended(p->attention, p->heads, p->length, e->target, 1, &index, &weight) > 0;
     attn_distances_add(to, any ? abs(index - e->target) : 0, any ? weight : 0, correct);
 }
 
