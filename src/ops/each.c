@@ -10,6 +10,26 @@ void attn__each_tile(attn__node *n, double cost, attn__tile_fn fn)
     attn__parallel(attn__tape_threads(n->tape), attn__tiles(n->out->count, ATTN__GRAIN), cost * ATTN__GRAIN, fn, n);
 }
 
+/* A cache line of float32 at least. */
+static int64_t columns_a_tile(const attn__node *n, int64_t width)
+{
+    int64_t workers = attn__workers(attn__tape_threads(n->tape)), each = (width + workers - 1) / workers;
+    return (each + 15) / 16 * 16;
+}
+
+void attn__each_column(attn__node *n, int64_t width, double rows, attn__tile_fn fn)
+{
+    if (width > 0) {
+        int64_t columns = columns_a_tile(n, width);
+        attn__parallel(attn__tape_threads(n->tape), attn__tiles(width, columns), (double)columns * rows, fn, n);
+    }
+}
+
+attn__span attn__columns(const attn__node *n, int64_t width, int64_t tile)
+{
+    return attn__range(width, columns_a_tile(n, width), tile);
+}
+
 void *attn__at(const attn__node *n, void *data, int64_t i)
 {
     return (char *)data + (size_t)i * attn_dtype_size(n->out->dtype);

@@ -1,8 +1,6 @@
 /* add, sub, mul, scale. */
 #include "ops/op.h"
 
-#define TILE_COLUMNS 128
-
 /* ---- add: b is repeated over a ---- */
 
 /* b has rank at most that of a; its dimensions, from the last, are a's or 1. */
@@ -91,7 +89,7 @@ static void sum_tile(void *ctx, int64_t tile)
 {
     attn__node *n = ctx;
     repetition r = repetition_of(n->out->shape, n->in[1]->shape);
-    attn__span s = attn__range(r.run, TILE_COLUMNS, tile);
+    attn__span s = attn__columns(n, r.run, tile);
     for (int64_t i = 0; i < n->out->count / r.run; i++) {
         ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->out->grad, i * r.run + s.begin),
                          attn__at(n, n->in[1]->grad, place_in_b(&r, i) + s.begin));
@@ -105,8 +103,7 @@ static void add_backward(attn__node *n)
         attn__each_tile(n, 1, pass_tile);
     }
     if (n->in[1]->needs_grad && run > 0) {
-        attn__parallel(attn__tape_threads(n->tape), attn__tiles(run, TILE_COLUMNS), TILE_COLUMNS * (double)(n->out->count / run), sum_tile,
-                       n);
+        attn__each_column(n, run, (double)(n->out->count / run), sum_tile);
     }
 }
 

@@ -1,9 +1,9 @@
 #include "ops/op.h"
 
-#define TILE_ROWS    16
-#define TILE_COLUMNS 64
+#define TILE_ROWS   16
+#define TILE_ROWS_B 64
 
-/* saved: mean and 1/sd of each row */
+/* saved: mean and 1/sd of each row; then, for each tile of the backward pass, its part of the gradients of gamma and of beta */
 typedef double stats[2];
 
 static int64_t width(const attn__node *n)
@@ -28,7 +28,11 @@ static attn_status infer(attn__node *n)
         return attn__op_fail(n, ATTN_EINVAL, "epsilon %g, expected >= 0", epsilon);
     }
     n->out->shape = x;
-    n->saved_size = gamma.dim[0] > 0 ? (size_t)(n->in[0]->count / gamma.dim[0]) * sizeof(stats) : 0;
+    if (gamma.dim[0] > 0) {
+        int64_t r = n->in[0]->count / gamma.dim[0];
+        n->saved_size =
+            (size_t)r * sizeof(stats) + (size_t)(attn__tiles(r, TILE_ROWS_B) * 2 * gamma.dim[0]) * attn_dtype_size(n->in[0]->dtype);
+    }
     return ATTN_OK;
 }
 
@@ -43,48 +47,54 @@ static void tile_forward(void *ctx, int64_t tile)
     }
 }
 
-static void over_rows(attn__node *n, attn__tile_fn fn)
+static void over_rows(attn__node *n, int64_t rows_a_tile, attn__tile_fn fn)
 {
-    attn__parallel(attn__tape_threads(n->tape), attn__tiles(rows(n), TILE_ROWS), 2 * TILE_ROWS * (double)width(n), fn, n);
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(rows(n), rows_a_tile), 2 * (double)(rows_a_tile * width(n)), fn, n);
 }
 
 static void forward(attn__node *n)
 {
-    over_rows(n, tile_forward);
+    over_rows(n, TILE_ROWS, tile_forward);
+}
+
+/* A tile's part of the gradient of gamma (1) or beta (2), NULL where none is wanted. */
+static void *part_of(const attn__node *n, int input, int64_t tile)
+{
+    char *parts = (char *)n->saved + (size_t)rows(n) * sizeof(stats);
+    return n->in[input]->needs_grad ? attn__at(n, parts, (2 * tile + input - 1) * width(n)) : NULL;
 }
 
 static void tile_backward(void *ctx, int64_t tile)
 {
     attn__node *n = ctx;
-    attn__span span = attn__range(rows(n), TILE_ROWS, tile);
+    attn__span span = attn__range(rows(n), TILE_ROWS_B, tile);
     int64_t d = width(n);
-    for (int64_t r = span.begin; r < span.end; r++) {
-        ATTN__K(n)->layer_norm_b(d, attn__at(n, n->in[0]->data, r * d), n->in[1]->data, ((stats *)n->saved)[r],
-                                 attn__at(n, n->out->grad, r * d), attn__at(n, n->in[0]->grad, r * d));
+    const stats *s = n->saved;
+    void *x = attn__at(n, n->in[0]->data, span.begin * d), *g = attn__at(n, n->out->grad, span.begin * d);
+    for (int64_t r = span.begin; r < span.end && n->in[0]->needs_grad; r++) {
+        ATTN__K(n)->layer_norm_b(d, attn__at(n, n->in[0]->data, r * d), n->in[1]->data, s[r], attn__at(n, n->out->grad, r * d),
+                                 attn__at(n, n->in[0]->grad, r * d));
     }
-}
-
-static void *gradient_from(const attn__node *n, int input, int64_t column)
-{
-    return n->in[input]->needs_grad ? attn__at(n, n->in[input]->grad, column) : NULL;
-}
-
-/* The gradients of gamma and beta are sums over all rows, in their order: a tile owns some columns. */
-static void tile_columns(void *ctx, int64_t tile)
-{
-    attn__node *n = ctx;
-    attn__span span = attn__range(width(n), TILE_COLUMNS, tile);
-    ATTN__K(n)->layer_norm_gamma_b(rows(n), span.end - span.begin, width(n), attn__at(n, n->in[0]->data, span.begin), n->saved,
-                                   attn__at(n, n->out->grad, span.begin), gradient_from(n, 1, span.begin), gradient_from(n, 2, span.begin));
-}
-
-static void backward(attn__node *n)
-{
-    if (n->in[0]->needs_grad) {
-        over_rows(n, tile_backward);
+    for (int input = 1; input <= 2; input++) {
+        if (n->in[input]->needs_grad) {
+            ATTN__K(n)->zero(d, part_of(n, input, tile));
+        }
     }
     if (n->in[1]->needs_grad || n->in[2]->needs_grad) {
-        attn__parallel(attn__tape_threads(n->tape), attn__tiles(width(n), TILE_COLUMNS), TILE_COLUMNS * (double)rows(n), tile_columns, n);
+        ATTN__K(n)->layer_norm_gamma_b(span.end - span.begin, d, x, s[span.begin], g, part_of(n, 1, tile), part_of(n, 2, tile));
+    }
+}
+
+/* The gradients of gamma and beta are sums over all rows: of the parts of the tiles, in their order. */
+static void backward(attn__node *n)
+{
+    over_rows(n, TILE_ROWS_B, tile_backward);
+    for (int64_t tile = 0; tile < attn__tiles(rows(n), TILE_ROWS_B); tile++) {
+        for (int input = 1; input <= 2; input++) {
+            if (n->in[input]->needs_grad) {
+                ATTN__K(n)->axpy(width(n), 1, part_of(n, input, tile), n->in[input]->grad);
+            }
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 
 #include "ops/op.h"
 
-#define TILE_ROWS    64
-#define TILE_COLUMNS 128
+#define TILE_ROWS 64
 
 typedef struct lookup {
     const int32_t *ids;
@@ -73,7 +72,7 @@ static void tile_columns(void *ctx, int64_t tile)
     attn__node *n = ctx;
     const lookup *at = n->attributes;
     int64_t d = n->in[0]->shape.dim[1];
-    attn__span span = attn__range(d, TILE_COLUMNS, tile);
+    attn__span span = attn__columns(n, d, tile);
     for (int64_t i = 0; i < at->count; i++) {
         ATTN__K(n)->axpy(span.end - span.begin, 1, attn__at(n, n->out->grad, i * d + span.begin),
                          attn__at(n, n->in[0]->grad, at->ids[i] * d + span.begin));
@@ -87,8 +86,7 @@ static void embedding_backward(attn__node *n)
     for (int64_t i = 0; i < at->count && table->params != NULL; i++) {
         attn__params_touch(table->params, table->param, at->ids[i]);
     }
-    attn__parallel(attn__tape_threads(n->tape), attn__tiles(table->shape.dim[1], TILE_COLUMNS), TILE_COLUMNS * (double)at->count,
-                   tile_columns, n);
+    attn__each_column(n, table->shape.dim[1], (double)at->count, tile_columns);
 }
 
 attn_tensor *attn_embedding(attn_tape *t, attn_tensor *table, const int32_t *ids, attn_shape ids_shape)
