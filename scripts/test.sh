@@ -16,6 +16,7 @@ log=build-test/log.txt
 running=
 export CMAKE_GENERATOR=Ninja # for a new build folder; an old one keeps its own
 export CTEST_OUTPUT_ON_FAILURE=1
+export CTEST_PARALLEL_LEVEL=$jobs
 export OMP_WAIT_POLICY=passive # threads that spin while they wait make a busy machine ten times slower
 
 have_command() {
