@@ -2,7 +2,8 @@
 """Times the works of `attn bench` on attn and on PyTorch, in turn, in one run.
 
     sh scripts/setup.sh --bench
-    /usr/bin/python3 bench/compare_torch.py build/attn [CASE...] [--rounds N] [--seconds X] [--threads N] [--json FILE]
+    /usr/bin/python3 bench/compare_torch.py build/attn [CASE...] [--rounds N] [--seconds X] [--threads N] [--core NAME]
+        [--json FILE]
 
 PyTorch runs twice: as installed, and tuned, which is OpenBLAS for OpenMP with the kernels that are fastest here, and tcmalloc. In every
 round each of the three measures the case once; a ratio is the median over the rounds of the ratios within a round, so that what slows
@@ -77,18 +78,20 @@ def cores():
     return [None, "Haswell", "Zen"] + (["SkylakeX"] if "avx512vl" in flags else [])
 
 
-def tuned(seconds, threads):
+def tuned(seconds, threads, core):
     """PyTorch with what makes it fast; of several OpenBLAS kernels, those that are the fastest at attention."""
     folder = glob.glob("/usr/lib/*/openblas-openmp")
     if not folder:
         sys.exit("compare_torch: no OpenBLAS for OpenMP; sh scripts/setup.sh --bench installs it")
     common = {"LD_LIBRARY_PATH": folder[0], "LD_PRELOAD": "libtcmalloc_minimal.so.4", "OMP_NUM_THREADS": str(threads)}
-    candidates = [Torch(**common, **({"OPENBLAS_CORETYPE": core} if core else {})) for core in cores()]
+    candidates = [Torch(**common, **({"OPENBLAS_CORETYPE": c} if c else {})) for c in ([core] if core else cores())]
     candidates = [c for c in candidates if c.about]
     if not candidates:
         sys.exit("compare_torch: PyTorch does not start; sh scripts/setup.sh --bench installs it")
+    if len(candidates) == 1:
+        return candidates[0]
     best = {c: float("inf") for c in candidates}
-    for _ in range(3):
+    for _ in range(5):
         for c in candidates:
             best[c] = min(best[c], c.time(CHOOSE_BY, seconds, threads).get("min_ms", float("inf")))
     chosen = min(candidates, key=best.get)
@@ -147,12 +150,13 @@ def main():
     options.add_argument("--rounds", type=int, default=5, help="default 5")
     options.add_argument("--seconds", type=float, default=0.5, help="of measuring a case on a side in a round (default 0.5)")
     options.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: all processors")
+    options.add_argument("--core", help="OpenBLAS kernels of the tuned side, as Haswell (default: the fastest in a trial)")
     options.add_argument("--json", metavar="FILE", help="write the numbers there too, schema attn.compare/1")
     given = options.parse_args()
 
     attn = Attn(given.attn, given.threads)
     names = attn.run("--list", "--threads", str(given.threads), *given.case).split()
-    sides = {"attn": attn, "tuned": tuned(given.seconds, given.threads), "installed": Torch()}
+    sides = {"attn": attn, "tuned": tuned(given.seconds, given.threads, given.core), "installed": Torch()}
     print(f"{'case':<48} {'attn ms':>11} {'tuned ms':>11} {'installed':>11} {'tuned/':>8} {'installed/':>9}", flush=True)
     results = []
     for name in names:

@@ -83,8 +83,14 @@ int main(int argc, char **argv)
         ok = ok && scaled[1][w] < 0.01 && scaled[2][w] > 0.5 * scaled[2][0] && scaled[3][w] > 0.5 * scaled[3][0] / sqrt(1 << w);
     }
     ok = ok && plain[2][WIDTHS - 1] < 0.01 * plain[2][0] && plain[3][WIDTHS - 1] < 0.01 * plain[3][0];
-    const attn_heatmap_panel panels[] = {{"q . k / sqrt(d)", MEASURES, WIDTHS, scaled[0], NULL, names, widths},
-                                         {"q . k", MEASURES, WIDTHS, plain[0], NULL, names, widths}};
+    const attn_heatmap_panel panels[] = {
+        {.title = "q . k / sqrt(d)",
+         .rows = MEASURES,
+         .columns = WIDTHS,
+         .values = scaled[0],
+         .row_labels = names,
+         .column_labels = widths},
+        {.title = "q . k", .rows = MEASURES, .columns = WIDTHS, .values = plain[0], .row_labels = names, .column_labels = widths}};
     const attn_heatmap_config config = {
         .panels = panels, .n_panels = 2, .row_title = "64 queries, 64 keys", .column_title = "d", .bar_title = "measure", .digits = 4};
     attn_error error = {.message = ""};

@@ -14,7 +14,7 @@ prints 'attn 0.'
 for help in --help -h '-?' help; do
     ends 0 "$help"
     silent
-    for command in train eval predict heatmap gradcheck bench info; do
+    for command in train eval compare predict heatmap gradcheck bench info; do
         grep -q "^  $command " out.txt || bad "$last: does not list $command"
     done
 done
@@ -28,7 +28,7 @@ ends 2 --frobnicate
 says "attn: unknown option '--frobnicate'"
 one_line
 
-for command in train eval predict heatmap gradcheck bench info; do
+for command in train eval compare predict heatmap gradcheck bench info; do
     ends 0 "$command" --help
     silent
     grep -q "^Usage: attn $command " out.txt || bad "$last: no usage"
@@ -38,7 +38,7 @@ for command in train eval predict heatmap gradcheck bench info; do
     while read -r option; do
         case ${option%%=*} in
         --output | --predictions | --min-accuracy | --log | --dev | --model | --data | --matrix | --rows | --columns | --save-weights | --title | \
-            --heatmaps) continue ;; # without it, nothing is done
+            --heatmaps | --confusion) continue ;; # without it, nothing is done
         esac
         sed "s/.*${option%%=*}=//; s/ --[a-z-]*=.*//" flat.txt | grep -qE '[Dd]efault' || bad "$last: no default of $option"
     done <options.txt
@@ -149,7 +149,7 @@ prints 'WRONG'
 # ---- JSON ----
 
 ends 0 eval m.safetensors test.tsv --json
-shaped '{accuracy:real,correct:integer,examples:integer,mean_over_words:{macro_f1:real,micro_f1:real},schema:attn.eval/1,words:[{confusion:[[integer]],examples:integer,macro_f1:real,micro_f1:real,senses:[{f1:real,precision:real,recall:real,sense:string,support:integer}],word:string}]}'
+shaped '{accuracy:real,by_distance:[{accuracy:real,examples:integer,from:integer,weight:real}],calibration:{bins:[{above:real,accuracy:real,confidence:real,examples:integer,to:real}],expected_error:real},correct:integer,examples:integer,mean_over_words:{macro_f1:real,micro_f1:real},schema:attn.eval/1,words:[{confusion:[[integer]],examples:integer,macro_f1:real,micro_f1:real,senses:[{f1:real,precision:real,recall:real,sense:string,support:integer}],word:string}]}'
 printf 'a bat\nthe bat hit\n' | "$attn" predict m.safetensors --json >out.txt || bad 'predict --json'
 shaped '{attention:[[real]],probabilities:{animal:real,club:real},schema:attn.predict/1,sense:string,sentence:[string],target:integer}'
 ends 0 gradcheck mul matmul --json

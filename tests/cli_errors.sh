@@ -184,6 +184,11 @@ usage 'attn eval: a model is missing' eval
 usage 'attn eval: no data' eval m.safetensors
 usage "attn eval: --min-accuracy is '1.1', expected a number from 0 to 1" eval m.safetensors test.tsv --min-accuracy 1.1
 usage 'attn eval: --json and --predictions cannot both go to standard output' eval m.safetensors test.tsv --json --predictions -
+usage 'attn compare: two files of predictions are compared' compare p.tsv
+usage 'attn compare: two files are compared, not more' compare p.tsv q.tsv r.tsv
+usage 'attn compare: only one of the two can be standard input' compare - -
+usage "attn compare: --resamples is '0', expected a whole number from 1" compare p.tsv q.tsv --resamples 0
+usage "attn compare: --seed is 'x', expected a whole number from 0" compare p.tsv q.tsv --seed x
 usage 'attn predict: a model is missing' predict
 usage 'attn predict: --target and --target-index exclude each other' predict m.safetensors bank --target bank --target-index 0
 usage "attn predict: --target-index is '-1', expected a whole number from 0" predict m.safetensors bank --target-index=-1

@@ -28,6 +28,7 @@ absent folder/m.safetensors
 
 if [ -c /dev/full ]; then
     ln -s /dev/full full
+    ends 0 eval m.safetensors test.tsv --predictions p.tsv
     ends 2 train train.tsv -o full --epochs 1 --quiet
     says 'attn: full: cannot write: No space left on device'
     ends 2 train train.tsv -o new.safetensors --epochs 1 --quiet --log full
@@ -38,7 +39,7 @@ if [ -c /dev/full ]; then
         bad 'the full device was replaced'
     fi
     for command in --help --version 'train --help' info 'info --json' 'info m.safetensors' 'eval m.safetensors test.tsv' \
-        'eval m.safetensors test.tsv --json' 'eval m.safetensors test.tsv --predictions -' 'predict m.safetensors bank' \
+        'eval m.safetensors test.tsv --json' 'eval m.safetensors test.tsv --predictions -' 'compare p.tsv p.tsv --json' 'predict m.safetensors bank' \
         'predict m.safetensors bank --json' 'gradcheck add' 'train train.tsv -o new.safetensors --epochs 1 --json --quiet'; do
         # shellcheck disable=SC2086
         "$attn" $command >/dev/full 2>err.txt

@@ -198,7 +198,7 @@ static void width_zero_is_uniform(void **state)
 
 /* ---- rows that see nothing ---- */
 
-enum { TQ = 70, TK = 34, D = 6 };
+enum { TQ = 200, TK = 98, D = 6 }; /* more than two tiles, and more than one */
 
 /* Runs the problem with NaN in the queries and the cotangent of rows that see nothing, and once with a mask that hides nothing. The other
  * rows keep their bits; the empty rows are 0; NaN reaches no gradient. */
@@ -244,8 +244,9 @@ static void check_empty_rows(int score, const uint8_t allow[TQ * TK], const bool
 static void empty_rows_touch_no_other(void **state)
 {
     (void)state;
-    static const int ranges[][3] = {{0, 1, 1},   {69, 70, 1}, {35, 36, 1}, {15, 17, 1}, {31, 33, 1}, {47, 49, 1}, {63, 65, 1},
-                                    {16, 32, 1}, {0, 16, 1},  {48, 70, 1}, {0, 70, 2},  {1, 70, 2},  {0, 69, 1},  {0, 70, 16}};
+    static const int ranges[][3] = {{0, 1, 1},   {199, 200, 1}, {35, 36, 1},  {15, 17, 1}, {31, 33, 1},   {63, 65, 1},
+                                    {95, 97, 1}, {191, 193, 1}, {96, 192, 1}, {0, 96, 1},  {192, 200, 1}, {0, 200, 2},
+                                    {1, 200, 2}, {0, 199, 1},   {0, 200, 16}, {0, 200, 96}};
     uint8_t allow[TQ * TK];
     bool empty[TQ];
     for (size_t n = 0; n < 3 * sizeof ranges / sizeof ranges[0]; n++) {

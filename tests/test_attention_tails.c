@@ -105,6 +105,27 @@ static void every_option(void **state)
     print_message("largest share of the bound: %.3f\n", share);
 }
 
+/* Lengths around the tiles of queries and of keys. */
+static void around_the_tiles(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {95, 96, 97, 192, 193};
+    double share = 0;
+    for (int n = 0; n < 3 * 5 * 5; n++) {
+        const int32_t places[] = {40};
+        attend_problem p = {.batch = 1, .queries = lengths[n / 3 % 5], .keys = lengths[n / 15] - n % 2, .past = n % 2, .width = 3};
+        p.value_width = 5;
+        p.config.score = (attn_score_config){.score = scores[n % 3], .heads = 2, .kv_heads = 1};
+        p.config.mask = n / 3 % 2 == 0 ? (attn_mask){.allow = NULL} : (attn_mask){.causal = ATTN_CAUSAL_POSITION, .positions = places};
+        p.bias = n / 3 % 3 == 0 ? ATTN_SHAPE(2, p.queries, attend_keys(&p)) : ATTN_SCALAR;
+        p.clip = n / 3 % 3 == 1 ? 3 : 0;
+        p.config.soft_cap = n / 3 % 3 == 2 ? 1.5 : 0;
+        p.seed = (uint64_t)n;
+        share = fmax(share, compare(p, ATTN_F32, ATTN_F64));
+    }
+    print_message("largest share of the bound: %.3f\n", share);
+}
+
 /* Single precision against double in long sums: the same bound, for queries of width 64 over up to 4096 keys, and for as many queries over
  * few keys, whose gradients are sums over the queries. */
 static void long_sums_in_single_precision(void **state)
@@ -131,6 +152,7 @@ int main(void)
         cmocka_unit_test(every_length),
         cmocka_unit_test(every_width),
         cmocka_unit_test(every_option),
+        cmocka_unit_test(around_the_tiles),
         cmocka_unit_test(long_sums_in_single_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,6 +240,36 @@ static void numbers_in_the_largest_cells_only(void **state)
     attn_image_free(&d.image);
 }
 
+/* Counts in cells that have the colours of shares: the colours are those of the values, the numbers are those of a picture of the numbers
+ * themselves, all of whose colours are clipped to the first. */
+static void cells_show_other_numbers_than_their_values(void **state)
+{
+    (void)state;
+    const double zero[4] = {0}, counts[4] = {12345, 6, 78, 0}, shares[4] = {0.25, 0.5, 0.75, 1};
+    attn_heatmap_panel p = {.rows = 2, .columns = 2, .values = zero, .numbers = counts};
+    drawing d = draw((attn_heatmap_config){.digits = -1, .cell = 64}, p);
+    p = (attn_heatmap_panel){.rows = 2, .columns = 2, .values = counts};
+    drawing plain = draw((attn_heatmap_config){.digits = -1, .cell = 64, .vmin = 1e6, .vmax = 2e6}, p);
+    assert_true(d.at.numbers);
+    for (int i = 0; i < 128; i++) {
+        for (int j = 0; j < 128; j++) {
+            const uint8_t *wanted = pixel_at(&plain.image, plain.at.panel[0].x + j, plain.at.panel[0].y + i);
+            assert_true(pixel_is(&d.image, d.at.panel[0].x + j, d.at.panel[0].y + i, wanted));
+        }
+    }
+    attn_image_free(&plain.image);
+    attn_image_free(&d.image);
+    p = (attn_heatmap_panel){.rows = 2, .columns = 2, .values = shares, .numbers = counts};
+    d = draw((attn_heatmap_config){.annotate = ATTN_ANNOTATE_NONE}, p);
+    for (int i = 0; i < 4; i++) {
+        cell_is(&d, 0, i / 2, i % 2, shares[i]);
+    }
+    attn_image_free(&d.image);
+    d = draw((attn_heatmap_config){.digits = -1, .annotate = ATTN_ANNOTATE_ALL, .cell = 20}, p);
+    assert_true(d.at.cell_width > 36); /* five digits wide, where the shares would be one */
+    attn_image_free(&d.image);
+}
+
 /* Sixty words leave no room for numbers, unless the cells grow. */
 static void cells_grow_until_numbers_fit(void **state)
 {
@@ -296,6 +326,7 @@ int main(void)
         cmocka_unit_test(values_outside_the_range_are_clipped_and_marked),
         cmocka_unit_test(every_cell_shows_its_number),
         cmocka_unit_test(numbers_in_the_largest_cells_only),
+        cmocka_unit_test(cells_show_other_numbers_than_their_values),
         cmocka_unit_test(cells_grow_until_numbers_fit),
         cmocka_unit_test(panels_share_one_scale),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),

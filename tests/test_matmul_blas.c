@@ -52,7 +52,8 @@ static void check(attn_dtype dtype, attn_transpose transpose, int m, int n, int 
     attn_tape_free(t);
 }
 
-/* Every pair of sizes meets in the rows and columns; around the tiles of 96 rows, 256 columns, 256 terms, and with columns a page apart. */
+/* Every pair of sizes meets in the rows and columns; around the tiles of 96 rows, 128 or 256 columns, 256 terms, and with columns a page
+ * apart. */
 static void every_transposition_and_size(void **state)
 {
     (void)state;

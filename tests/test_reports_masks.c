@@ -252,12 +252,44 @@ static void b11_the_future_sends_nothing_back(void **state)
     }
 }
 
+/* Field report B10: behind a cache the queries are the last positions. Causal order and a window that end at the bottom right know that by
+ * themselves; the position bias is told by query_start. Word by word is what all at once is from the top left. */
+static void b10_the_last_queries_stand_at_the_end(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 3 * 2; n++) {
+        attn_dtype dtype = n / 3 == 0 ? ATTN_F32 : ATTN_F64;
+        attention_problem p = {.batch = 1, .queries = T, .keys = T, .self = true};
+        p.config = (attn_attention_config){.score = scores[n % 3], .heads = 2, .query_dim = WIDTH, .relative_clip = 2};
+        p.mask = (attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT, .window = true, .left = 2, .right = -1};
+        attention_open(&p, dtype);
+        attn_tape *t = attn_tape_new(NULL);
+        attn_attention_output all = attention_run(&p, t), step = {.key = NULL};
+        for (int32_t i = 0; i < T; i += 1 + i % 2) { /* one word, then two at once */
+            int64_t words = i + 1 + i % 2 <= T ? 1 + i % 2 : T - i;
+            step = attn_attention_apply(
+                t, p.layer,
+                (attn_attention_input){.query = variable_of(t, dtype, ATTN_SHAPE(1, words, WIDTH), p.query + (int64_t)i * WIDTH),
+                                       .past_key = step.key,
+                                       .past_value = step.value,
+                                       .mask = {.causal = ATTN_CAUSAL_BOTTOM_RIGHT, .window = true, .left = 2, .right = -1},
+                                       .query_start = &i});
+            assert_tape_ok(t);
+            for (int64_t k = 0; k < words * WIDTH; k++) {
+                assert_close(attn_tensor_get(step.output, k), attn_tensor_get(all.output, i * WIDTH + k), 0, 32 * epsilon_of(dtype));
+            }
+        }
+        assert_int_equal(attn_tensor_shape(step.key).dim[1], T);
+        attn_tape_free(t);
+        attention_close(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b01_a_batch_of_nothing_trains_nothing),
-        cmocka_unit_test(b04_every_byte_but_0_is_true),
-        cmocka_unit_test(b07_a_sense_does_not_depend_on_company),
+        cmocka_unit_test(b01_a_batch_of_nothing_trains_nothing),  cmocka_unit_test(b04_every_byte_but_0_is_true),
+        cmocka_unit_test(b07_a_sense_does_not_depend_on_company), cmocka_unit_test(b10_the_last_queries_stand_at_the_end),
         cmocka_unit_test(b11_the_future_sends_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

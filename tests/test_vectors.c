@@ -218,13 +218,16 @@ static void the_first_of_repeated_words_counts(void **state)
     check_rows(r.malformed, 1, 4);
     assert_vector(m, "a", 1, 2);
     attn_word_sense_free(m);
-    /* For the model 1998 and 2005 are one word. What it does not know is not remembered. */
+    /* For the model 1998 and 2005 are one word. A word that the training text lacks is kept, and had once, too. */
     m = model_of(c, "2005 1 2\n1998 3 4\n2005 5 6\nx 1 1\nx 2 2\n", ATTN_VECTORS_FORMAT_AUTO);
     r = attn_word_sense_vectors_report(m);
     assert_int_equal(r.words, 5);
     assert_int_equal(r.used, 1);
-    check_rows(r.repeated, 2, 2);
+    assert_int_equal(r.wanted, attn_word_sense_vocabulary(m) - 1);
+    assert_int_equal(r.added, 1);
+    check_rows(r.repeated, 3, 2);
     assert_vector(m, "1998", 1, 2);
+    assert_vector(m, "x", 1, 1);
     attn_word_sense_free(m);
     attn_corpus_free(c);
 }

@@ -5,6 +5,7 @@
 #include "attn/attention.h"
 #include "attn/checkpoint.h"
 #include "attn/corpus.h"
+#include "attn/evaluation.h"
 #include "attn/file.h"
 #include "attn/gradcheck.h"
 #include "attn/heatmap.h"

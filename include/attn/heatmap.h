@@ -21,6 +21,7 @@ typedef struct attn_heatmap_panel {
     const uint8_t *hidden;            /* rows x columns, true = masked, drawn as "not a value"; NULL: none */
     const char *const *row_labels;    /* UTF-8; NULL: 0, 1, 2 ... */
     const char *const *column_labels; /* UTF-8; NULL: 0, 1, 2 ... */
+    const double *numbers;            /* rows x columns, finite, what is written into the cells; NULL: the values */
 } attn_heatmap_panel;
 
 typedef enum attn_annotate {

@@ -62,6 +62,7 @@ typedef struct attn_word_sense_config {
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
     const char *vectors_file; /* "-": standard input */
     attn_vectors_format vectors_format;
+    int vectors_words;                         /* words that the training text lacks are kept too, as many, the first of the file [20000] */
     attn_vectors_progress_fn vectors_progress; /* NULL: none */
     void *vectors_progress_ctx;
 } attn_word_sense_config;
@@ -72,8 +73,9 @@ typedef struct attn_word_sense attn_word_sense;
 
 /** A new, untrained model: vocabulary, senses and candidates are those of `train`; embeddings are initialised. A file of word vectors is
  * read once, in memory that grows with the vocabulary and not with the file.
- * @return NULL with `error`: ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer than two
- * senses of every word; no vectors in the file, or a damaged binary one: "FILE: word K of N ..."), ATTN_EIO (vectors file), ATTN_ENOMEM */
+ * @return NULL with `error`: ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer
+ * than two senses of every word; no vectors in the file, or a damaged binary one: "FILE: word K of N ..."), ATTN_EIO (vectors file),
+ * ATTN_ENOMEM */
 ATTN_API attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_sense_config *config,
                                               const attn_allocator *allocator, attn_error *error);
 ATTN_API void attn_word_sense_free(attn_word_sense *m);
@@ -89,7 +91,9 @@ typedef struct attn_vectors_report {
     int dim;
     int64_t promised;             /* words, by the file's first line; -1 if it has no such line */
     int64_t words;                /* rows with a word and its vector; of these: */
-    int64_t used;                 /*   words of the vocabulary that got their vector */
+    int64_t used;                 /*   words of the training text that got their vector, of `wanted` */
+    int64_t wanted;               /*   words of the training text */
+    int64_t added;                /*   other words that are kept */
     attn_vectors_rows repeated;   /*   words of the vocabulary that had one: the first counts. 1998 and 2005 are one word to the model */
     attn_vectors_rows odd;        /*   words of nothing but spaces and tabs: not used */
     attn_vectors_rows broken;     /*   words with broken UTF-8 or a zero byte: not used */

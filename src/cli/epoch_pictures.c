@@ -8,8 +8,7 @@
 #include "heatmap.h"
 #include "train.h"
 
-/* Makes a folder and those above it. 0 or errno. */
-static int make_folder(const char *path)
+int make_folder(const char *path)
 {
     char *copy = strdup(path);
     int why = copy == NULL ? ENOMEM : path[0] == '\0' ? ENOENT : 0;

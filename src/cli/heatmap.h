@@ -28,6 +28,8 @@ void panels_free(panels *p);
 
 /* One head of weights (heads, length, length), or their mean, as a matrix of its own; NULL if memory is out. Free it with free(). */
 double *weights_of_head(const double *weights, int heads, int length, int head);
+/* Makes a folder for pictures and those above it. 0 or errno. (epoch_pictures.c) */
+int make_folder(const char *path);
 /* What the picture has to say, line by line. */
 void print_notes(const attn_image *image, bool quiet);
 

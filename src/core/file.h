@@ -14,6 +14,20 @@ attn_status attn__io_fail(attn_error *error, const char *path, const char *doing
  * Errors: ATTN_EIO "PATH: reason" (also for a folder), ATTN_ENOMEM. */
 attn_status attn__read_file(const char *path, const attn_allocator *allocator, char **bytes, size_t *size, attn_error *error);
 
+/* ---- parts.c: a file that is read piece by piece, in any order ---- */
+
+typedef struct attn__parts {
+    const char *path;
+    int fd; /* -1: closed, or what is at `path` is no regular file, which can only be read as a whole */
+    uint64_t size;
+} attn__parts;
+
+/* Error: ATTN_EIO. */
+attn_status attn__parts_open(attn__parts *p, const char *path, attn_error *error);
+/* Bytes offset .. offset + size - 1. Error: ATTN_EIO, also if the file has meanwhile become shorter. */
+attn_status attn__parts_read(const attn__parts *p, uint64_t offset, void *to, size_t size, attn_error *error);
+void attn__parts_close(attn__parts *p);
+
 /* ---- stream.c: a file of any size through a buffer of the caller's ---- */
 
 typedef struct attn__stream {

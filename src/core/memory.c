@@ -1,13 +1,30 @@
 /* Checked sizes and the allocator value. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/core.h"
 
+#define HUGE_PAGE ((uintptr_t)2 << 20)
+
+/* Large blocks ask for huge pages: to take a table of embeddings page by page costs more than to read it from a file. */
 static void *malloc_alloc(void *ctx, size_t size)
 {
     (void)ctx;
-    return malloc(size);
+    void *block = malloc(size);
+#ifdef MADV_HUGEPAGE
+    if (block != NULL && size >= HUGE_PAGE) {
+        uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE,
+                  end = ((uintptr_t)block + size) / HUGE_PAGE * HUGE_PAGE;
+        if (begin < end) {
+            (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a wish */
+        }
+    }
+#endif
+    return block;
 }
 
 static void malloc_free(void *ctx, void *ptr)

@@ -154,7 +154,7 @@ static int64_t padded(int64_t count)
     return (count + ALIGN_ELEMENTS - 1) / ALIGN_ELEMENTS * ALIGN_ELEMENTS;
 }
 
-static bool allocate(attn_params *p)
+static bool allocate(attn_params *p, bool grads)
 {
     int64_t total = 0;
     for (int i = 0; i < p->count; i++) {
@@ -165,27 +165,33 @@ static bool allocate(attn_params *p)
         }
         q->offset = total;
         total += padded(q->count);
-        if (q->config.sparse_rows) {
+        if (q->config.sparse_rows && grads) {
             q->touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->touched);
             q->is_touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->is_touched);
         }
     }
     p->values = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
-    p->grads = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    p->grads = grads ? attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype)) : NULL;
     p->scratch = attn__params_alloc(p, (size_t)p->count * sizeof *p->scratch);
     return p->error.status == ATTN_OK;
 }
 
-attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
+attn_status attn__params_build_zero(attn_params *p, bool grads, attn_error *error)
 {
     if (p->error.status == ATTN_OK && p->built) {
         return attn__fail(error, ATTN_EINVAL, "params: built twice");
     }
     if (p->error.status == ATTN_OK) {
-        p->built = allocate(p);
+        p->built = allocate(p, grads);
     }
-    if (p->error.status != ATTN_OK) {
-        return attn__fail(error, p->error.status, "%s", p->error.message);
+    return p->error.status == ATTN_OK ? ATTN_OK : attn__fail(error, p->error.status, "%s", p->error.message);
+}
+
+attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
+{
+    attn_status status = attn__params_build_zero(p, true, error);
+    if (status != ATTN_OK) {
+        return status;
     }
     const attn__kernel_table *K = attn__kernels(p->dtype);
     for (int id = 0; id < p->count; id++) {
@@ -314,7 +320,7 @@ static void zero_span(void *ctx, int id, int64_t offset, int64_t n)
 
 void attn_params_zero_grad(attn_params *p)
 {
-    if (!p->built) {
+    if (!p->built || p->grads == NULL) {
         return;
     }
     attn__params_tiles(p, 1, zero_span, p);

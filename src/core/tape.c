@@ -215,7 +215,7 @@ attn_tensor *attn_param(attn_tape *t, attn_params *p, int id)
     if (x != NULL) {
         x->data = attn_params_value(p, id);
         x->grad = attn_params_grad(p, id);
-        x->needs_grad = t->recording && !attn_params_config(p, id).frozen;
+        x->needs_grad = t->recording && x->grad != NULL && !attn_params_config(p, id).frozen;
         x->params = p;
         x->param = id;
     }

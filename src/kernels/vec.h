@@ -186,8 +186,9 @@ static inline VEC NAME(smaller)(VEC a, VEC b)
     return NAME(select)((IVEC)(a < b), a, b);
 }
 
-/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. Compilers know the
- * loop as one instruction. */
+/* ---- lane by lane, in a loop that compilers know as one instruction ---- */
+
+/* The smaller of two vectors without negative lanes, compared as whole numbers: infinity and NaN are above everything. */
 static inline VEC NAME(at_most)(VEC a, VEC b)
 {
     IVEC x = (IVEC)a, y = (IVEC)b;

@@ -7,6 +7,7 @@
 #include "attn/checkpoint.h"
 #include "attn/optim.h"
 #include "core/core.h"
+#include "core/file.h"
 
 /* The set that an optimiser was made for. */
 const attn_params *attn__optimizer_params(const attn_optimizer *o);
@@ -26,12 +27,21 @@ static inline void *attn__element(const attn_params *p, void *array, int64_t i)
 struct attn_safetensors {
     attn_allocator allocator;
     attn__arena arena;
-    const char *name; /* as it was given to the reader */
+    attn__parts parts; /* where data that was not read comes from */
+    uint64_t *begin;   /* and where each tensor begins there */
+    const char *name;  /* as it was given to the reader */
     attn_file_tensor *tensor;
     int tensors;
     attn_file_text *text;
     int texts;
 };
+
+/* ---- safetensors_read.c ---- */
+
+/* attn_safetensors_read, but the data of a regular file stays in it: then the tensors' `data` is NULL. */
+attn_safetensors *attn__safetensors_open(const char *path, const attn_allocator *allocator, attn_error *error);
+/* Writes the elements of tensor `i` to where they are wanted, read or not. Error: ATTN_EIO. */
+attn_status attn__safetensors_fill(const attn_safetensors *f, int i, void *to, attn_error *error);
 
 /* ---- checkpoint.c: how the tensors of a file differ from those of a model ---- */
 
@@ -52,7 +62,8 @@ void attn__differ_surplus(attn__differences *d, const attn_file_tensor *x);
 /* ATTN_OK if nothing was noted, else ATTN_EMISMATCH with the list. */
 attn_status attn__differences_end(const attn__differences *d, attn_error *error);
 
-/* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. */
+/* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. `to` may be
+ * `from`. */
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size);
 
 #endif

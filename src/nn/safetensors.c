@@ -6,16 +6,17 @@
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size)
 {
     const uint16_t probe = 1;
-    unsigned char *out = to;
-    const unsigned char *in = from, *first = (const unsigned char *)&probe;
-    if (*first == 1) {
-        if (count > 0) {
-            memcpy(out, in, count * size);
-        }
-        return;
+    const unsigned char *first = (const unsigned char *)&probe;
+    if (count > 0 && to != from) {
+        memcpy(to, from, count * size);
     }
-    for (size_t i = 0; i < count * size; i++) {
-        out[i] = in[i / size * size + (size - 1 - i % size)];
+    for (size_t i = 0; *first != 1 && i < count; i++) {
+        unsigned char *element = (unsigned char *)to + i * size;
+        for (size_t k = 0; k < size / 2; k++) {
+            unsigned char kept = element[k];
+            element[k] = element[size - 1 - k];
+            element[size - 1 - k] = kept;
+        }
     }
 }
 
@@ -24,6 +25,7 @@ void attn_safetensors_free(attn_safetensors *f)
     if (f != NULL) {
         attn_allocator allocator = f->allocator;
         attn__arena_free(&f->arena);
+        attn__parts_close(&f->parts);
         attn__free(&allocator, f);
     }
 }

@@ -19,7 +19,7 @@ typedef struct entry {
 
 typedef struct reader {
     attn_safetensors *f;
-    const unsigned char *header, *data;
+    const unsigned char *header, *data; /* data: NULL if it stays in the file */
     size_t header_size, data_size;
     entry *entry;
     attn_error *error;
@@ -41,33 +41,31 @@ static attn_status out_of_memory(const reader *r)
     return fail(r, ATTN_ENOMEM, "out of memory");
 }
 
-/* Cuts the bytes into header and data. */
-static attn_status split(reader *r, const unsigned char *bytes, size_t size)
+/* Sizes of header and data of a file of `size` bytes, which begins with `prefix`. */
+static attn_status split(reader *r, const unsigned char *prefix, size_t size)
 {
     if (size < PREFIX) {
         return fail(r, ATTN_EFORMAT, "%zu bytes are no safetensors file, which begins with 8 bytes of header length", size);
     }
     uint64_t n = 0;
     for (size_t i = PREFIX; i-- > 0;) {
-        n = n << 8 | bytes[i];
+        n = n << 8 | prefix[i];
     }
     if (n > size - PREFIX || n > ATTN__LONGEST_HEADER) {
         return fail(r, ATTN_EFORMAT, "no safetensors file: a header of %llu bytes is announced, %zu bytes follow (at most %zu are legal)",
                     (unsigned long long)n, size - PREFIX, ATTN__LONGEST_HEADER);
     }
-    r->header = bytes + PREFIX;
     r->header_size = (size_t)n;
-    r->data = r->header + n;
     r->data_size = size - PREFIX - (size_t)n;
-    if (n == 0 || r->header[0] != '{') {
-        return fail(r, ATTN_EFORMAT, "the header does not begin with '{'");
-    }
     return ATTN_OK;
 }
 
 static attn_status parse_header(const reader *r, json_t **json)
 {
     json_error_t why;
+    if (r->header_size == 0 || r->header[0] != '{') {
+        return fail(r, ATTN_EFORMAT, "the header does not begin with '{'");
+    }
     *json = attn__json_load((const char *)r->header, r->header_size, 0, &why);
     if (*json != NULL) {
         return ATTN_OK;
@@ -237,38 +235,36 @@ static attn_status check_layout(const reader *r)
     return ATTN_OK;
 }
 
-/* Copies every tensor to an aligned place of its own: a file aligns nothing. */
-static attn_status copy_data(reader *r)
+/* Lists the tensors, and copies each to an aligned place of its own: a file aligns nothing. Data that stays in the file is only noted. */
+static attn_status place_data(reader *r)
 {
     attn_safetensors *f = r->f;
-    size_t total = 0;
-    for (int i = 0; i < f->tensors; i++) {
-        size_t bytes = r->entry[i].end - r->entry[i].begin;
-        total += (bytes + ATTN__ALIGN - 1) / ATTN__ALIGN * ATTN__ALIGN;
-    }
-    unsigned char *to = attn__arena_alloc(&f->arena, total);
     f->tensor = attn__arena_array(&f->arena, f->tensors, sizeof *f->tensor);
-    if (to == NULL || f->tensor == NULL) {
+    f->begin = attn__arena_array(&f->arena, f->tensors, sizeof *f->begin);
+    if (f->tensor == NULL || f->begin == NULL) {
         return out_of_memory(r);
     }
     for (int i = 0; i < f->tensors; i++) {
         const entry *e = &r->entry[i];
         size_t size = attn_dtype_size(e->tensor.dtype), bytes = e->end - e->begin;
-        attn__copy_little_endian(to, r->data + e->begin, bytes / size, size);
         f->tensor[i] = e->tensor;
-        f->tensor[i].data = to;
-        to += (bytes + ATTN__ALIGN - 1) / ATTN__ALIGN * ATTN__ALIGN;
+        f->begin[i] = PREFIX + r->header_size + e->begin;
+        if (r->data != NULL) {
+            void *copy = attn__arena_alloc(&f->arena, bytes);
+            if (copy == NULL) {
+                return out_of_memory(r);
+            }
+            attn__copy_little_endian(copy, r->data + e->begin, bytes / size, size);
+            f->tensor[i].data = copy;
+        }
     }
     return ATTN_OK;
 }
 
-static attn_status parse(reader *r, const unsigned char *bytes, size_t size)
+static attn_status parse(reader *r)
 {
     json_t *header = NULL;
-    attn_status status = split(r, bytes, size);
-    if (status == ATTN_OK) {
-        status = parse_header(r, &header);
-    }
+    attn_status status = parse_header(r, &header);
     if (status == ATTN_OK) {
         status = read_texts(r, json_object_get(header, ATTN__METADATA));
     }
@@ -280,18 +276,18 @@ static attn_status parse(reader *r, const unsigned char *bytes, size_t size)
         status = check_layout(r);
     }
     if (status == ATTN_OK) {
-        status = copy_data(r);
+        status = place_data(r);
     }
     attn__free(&r->f->allocator, r->entry);
     return status;
 }
 
-attn_safetensors *attn_safetensors_parse(const void *bytes, size_t size, const char *name, const attn_allocator *allocator,
-                                         attn_error *error)
+static attn_safetensors *new_file(const char *name, const attn_allocator *allocator, attn_error *error)
 {
     attn_safetensors *f = attn__calloc(allocator, 1, sizeof *f);
     if (f != NULL) {
         f->allocator = allocator != NULL ? *allocator : attn__malloc;
+        f->parts.fd = -1;
         attn__arena_init(&f->arena, &f->allocator);
         f->name = attn__arena_copy(&f->arena, name, strlen(name) + 1);
     }
@@ -300,8 +296,21 @@ attn_safetensors *attn_safetensors_parse(const void *bytes, size_t size, const c
         attn_safetensors_free(f);
         return NULL;
     }
+    return f;
+}
+
+attn_safetensors *attn_safetensors_parse(const void *bytes, size_t size, const char *name, const attn_allocator *allocator,
+                                         attn_error *error)
+{
+    attn_safetensors *f = new_file(name, allocator, error);
     reader r = {.f = f, .error = error};
-    if (parse(&r, bytes, size) != ATTN_OK) {
+    attn_status status = f != NULL ? split(&r, bytes, size) : ATTN_ENOMEM;
+    if (status == ATTN_OK) {
+        r.header = (const unsigned char *)bytes + PREFIX;
+        r.data = r.header + r.header_size;
+        status = parse(&r);
+    }
+    if (status != ATTN_OK) {
         attn_safetensors_free(f);
         return NULL;
     }
@@ -318,4 +327,65 @@ attn_safetensors *attn_safetensors_read(const char *path, const attn_allocator *
     attn_safetensors *f = attn_safetensors_parse(bytes, size, path, allocator, error);
     attn__free(allocator, bytes);
     return f;
+}
+
+/* ---- without the data ---- */
+
+static attn_status read_header(reader *r)
+{
+    unsigned char prefix[PREFIX] = {0};
+    uint64_t size = r->f->parts.size;
+    attn_status status = attn__parts_read(&r->f->parts, 0, prefix, size < PREFIX ? (size_t)size : PREFIX, r->error);
+    if (status == ATTN_OK) {
+        status = size <= SIZE_MAX ? split(r, prefix, (size_t)size) : out_of_memory(r);
+    }
+    unsigned char *header = status == ATTN_OK ? attn__calloc(&r->f->allocator, r->header_size, 1) : NULL;
+    if (status == ATTN_OK) {
+        status = header != NULL ? attn__parts_read(&r->f->parts, PREFIX, header, r->header_size, r->error) : out_of_memory(r);
+    }
+    if (status == ATTN_OK) {
+        r->header = header;
+        status = parse(r);
+    }
+    attn__free(&r->f->allocator, header);
+    return status;
+}
+
+attn_safetensors *attn__safetensors_open(const char *path, const attn_allocator *allocator, attn_error *error)
+{
+    attn__parts parts;
+    if (attn__parts_open(&parts, path, error) != ATTN_OK) {
+        return NULL;
+    }
+    if (parts.fd < 0) {
+        return attn_safetensors_read(path, allocator, error);
+    }
+    attn_safetensors *f = new_file(path, allocator, error);
+    if (f == NULL) {
+        attn__parts_close(&parts);
+        return NULL;
+    }
+    f->parts = parts;
+    f->parts.path = f->name;
+    if (read_header(&(reader){.f = f, .error = error}) != ATTN_OK) {
+        attn_safetensors_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+attn_status attn__safetensors_fill(const attn_safetensors *f, int i, void *to, attn_error *error)
+{
+    const attn_file_tensor *x = &f->tensor[i];
+    size_t size = attn_dtype_size(x->dtype), count = (size_t)attn_shape_count(x->shape);
+    if (count == 0) {
+        return ATTN_OK;
+    }
+    if (x->data != NULL) {
+        memcpy(to, x->data, count * size);
+        return ATTN_OK;
+    }
+    attn_status status = attn__parts_read(&f->parts, f->begin[i], to, count * size, error);
+    attn__copy_little_endian(to, to, count, size);
+    return status;
 }

@@ -1,10 +1,23 @@
 #include "ops/op.h"
 
-/* Rows and columns of the result that one tile computes: fixed, so that sums do not depend on threads. If a product has more rows than a
- * tile, all its tiles share a packed B; a tile of packing is PACK_COLUMNS of it, a multiple of what a panel has. */
+/* Rows of the result that one tile computes, and columns of B that one tile of packing packs, a multiple of what a panel has. Tiles depend
+ * on the shapes alone. If a product has more rows than a tile, all its tiles share a packed B. */
 #define TILE_ROWS    96
-#define TILE_COLUMNS 256
+#define ROW_STEP     6 /* rows whose sums a kernel keeps in registers */
 #define PACK_COLUMNS 64
+
+/* Columns of a tile: the wider, the fewer times A is read; but threads want tiles. */
+/* Rows of a tile: TILE_ROWS at most, and tiles of like size, so that two threads have as much to do. */
+static int64_t tile_rows(int64_t m)
+{
+    int64_t tiles = attn__tiles(m, TILE_ROWS), even = tiles > 0 ? attn__tiles(m, tiles) : 1;
+    return attn__tiles(even, ROW_STEP) * ROW_STEP;
+}
+
+static int64_t tile_columns(int64_t n)
+{
+    return n > 512 ? 256 : 128;
+}
 
 /* A matrix inside a batch: element (i,j) of matrix b is data[b * step + i * row + j * column]. */
 typedef struct matrix {
@@ -52,7 +65,8 @@ static void multiply_tile(void *ctx, int64_t tile)
 {
     const product *p = ctx;
     int64_t batch = tile / p->down / p->across;
-    attn__span i = attn__range(p->m, TILE_ROWS, tile % p->down), j = attn__range(p->n, TILE_COLUMNS, tile / p->down % p->across);
+    attn__span i = attn__range(p->m, tile_rows(p->m), tile % p->down),
+               j = attn__range(p->n, tile_columns(p->n), tile / p->down % p->across);
     void *a = element(p, &p->a, batch, i.begin, 0), *c = element(p, &p->c, batch, i.begin, j.begin);
     if (p->packed > 0) {
         ATTN__K(p->node)->panel_multiply(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column, packed(p, batch, j.begin),
@@ -67,7 +81,8 @@ static void multiply(product *p)
 {
     int threads = attn__tape_threads(p->node->tape);
     double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k / 16; /* vectors do 16 multiply-adds at a time */
-    p->down = attn__tiles(p->m, TILE_ROWS), p->across = attn__tiles(p->n, TILE_COLUMNS), p->packed = packed_size(p->node, p->m, p->n, p->k);
+    p->down = attn__tiles(p->m, tile_rows(p->m)), p->across = attn__tiles(p->n, tile_columns(p->n)),
+    p->packed = packed_size(p->node, p->m, p->n, p->k);
     int64_t tiles = p->batch * p->down * p->across, packs = p->packed > 0 ? p->batch * attn__tiles(p->n, PACK_COLUMNS) : 0;
     if (packs > 0) {
         attn__parallel(threads, packs, work / (double)packs, pack_tile, p); /* on threads if the product is worth them */

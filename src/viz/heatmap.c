@@ -125,11 +125,12 @@ static attn_status read_panels(job *j)
 typedef struct survey {
     bool masked, nan, any;
     double low, high;
+    double least, most; /* of the numbers in the cells */
 } survey;
 
 static survey look_at(const attn_heatmap_config *c)
 {
-    survey s = {0};
+    survey s = {.low = INFINITY, .high = -INFINITY, .least = INFINITY, .most = -INFINITY};
     for (int i = 0; i < c->n_panels; i++) {
         const attn_heatmap_panel *p = &c->panels[i];
         int64_t n = (int64_t)p->rows * p->columns;
@@ -140,8 +141,10 @@ static survey look_at(const attn_heatmap_config *c)
                 s.nan = s.nan || !masked;
                 continue;
             }
-            s.low = !s.any || p->values[k] < s.low ? p->values[k] : s.low;
-            s.high = !s.any || p->values[k] > s.high ? p->values[k] : s.high;
+            s.low = fmin(s.low, p->values[k]);
+            s.high = fmax(s.high, p->values[k]);
+            s.least = fmin(s.least, attn__cell_number(p, k));
+            s.most = fmax(s.most, attn__cell_number(p, k));
             s.any = true;
         }
     }
@@ -183,8 +186,8 @@ static void set_number(job *j, attn__ascii widest[2], survey s)
 {
     char low[ATTN__NUMBER_SIZE] = "", high[ATTN__NUMBER_SIZE] = "";
     if (s.any) {
-        attn__number_fixed(s.low, j->plot.digits, low);
-        attn__number_fixed(s.high, j->plot.digits, high);
+        attn__number_fixed(s.least, j->plot.digits, low);
+        attn__number_fixed(s.most, j->plot.digits, high);
     }
     char *longest = strlen(low) > strlen(high) ? low : high;
     for (char *p = longest; *p != '\0'; p++) {

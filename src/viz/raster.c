@@ -11,6 +11,11 @@ bool attn__cell_hidden(const attn_heatmap_panel *p, int64_t i)
     return (p->hidden != NULL && p->hidden[i] != 0) || isnan(p->values[i]);
 }
 
+double attn__cell_number(const attn_heatmap_panel *p, int64_t i)
+{
+    return p->numbers != NULL ? p->numbers[i] : p->values[i];
+}
+
 /* Origin y that centres a label's letters, which reach from the baseline to about 0.72 em, on y. */
 static int middle_base(int y, int size)
 {
@@ -55,7 +60,7 @@ static void draw_cell(const attn__plot *plot, const attn__plan *plan, attn__font
     const uint8_t *rgb = plot->color[attn__cmap_step((p->values[index] - plot->vmin) / (plot->vmax - plot->vmin))];
     attn__fill(canvas, cell, rgb);
     if (l->numbers && is_among_largest(p, index, plot->top)) {
-        draw_number(plot, plan, fonts, canvas, cell, p->values[index], rgb);
+        draw_number(plot, plan, fonts, canvas, cell, attn__cell_number(p, index), rgb);
     }
 }
 

@@ -249,5 +249,7 @@ int64_t attn__plan_bytes(const attn__plan *plan);
 void attn__raster(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas);
 /* Whether cell i of a panel holds no value. */
 bool attn__cell_hidden(const attn_heatmap_panel *p, int64_t i);
+/* What is written into it otherwise. */
+double attn__cell_number(const attn_heatmap_panel *p, int64_t i);
 
 #endif

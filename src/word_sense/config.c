@@ -55,6 +55,7 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .position = ATTN_POSITION_RELATIVE,
         .vectors = ATTN_VECTORS_CORPUS,
         .dim = 100,
+        .vectors_words = 20000,
         .heads = 4,
         .hidden = 16,
         .window = 30,

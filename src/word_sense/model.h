@@ -66,6 +66,8 @@ attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, 
 attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train, attn_error *error);
 /* Sentences that an epoch sees: of each sense at most sense_cap. */
 int64_t attn__epoch_sentences(const attn_word_sense *m);
+/* Adds a word that is not there; its row, 0 if it is too long, -1 if memory is out. */
+int32_t attn__vocabulary_add(attn_word_sense *m, const char *token);
 /* Row of a token in the embedding table. */
 int32_t attn__token_row(const attn_word_sense *m, const char *token);
 /* Number of a sense of a word, -1 if unknown. */

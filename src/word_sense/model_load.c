@@ -1,6 +1,5 @@
 /* Models from safetensors files. The texts are read first, then the tensors are compared with what the texts promise, and only then is
  * memory of their size asked for. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,22 +31,81 @@ static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, at
     return status;
 }
 
-static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+static attn_status add_word(attn_word_sense *m, const char *word, size_t size, size_t number, attn_error *error)
+{
+    int64_t n = attn__names_add(&m->vocabulary, word, size);
+    if (n < 0) {
+        return attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
+    }
+    return n == (int64_t)number ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", number);
+}
+
+/* What follows the string of JSON at `at`, whose text is written over its own escapes; NULL if there is none, or with other escapes than
+ * of '"' and '\\'. */
+static char *plain_string(char *at, size_t *size)
+{
+    char *begin = at + 1, *to = begin;
+    for (char *from = begin; *at == '"'; from++) {
+        if (*from == '"') {
+            *size = (size_t)(to - begin);
+            return from + 1;
+        }
+        if (*from == '\\' && (from[1] == '"' || from[1] == '\\')) {
+            from++;
+        } else if (*from == '\\' || (unsigned char)*from < ' ') {
+            break;
+        }
+        *to++ = *from;
+    }
+    return NULL;
+}
+
+/* Words as they nearly always are; as JSON values they would take half the time of loading a model. *plain: there was nothing else. */
+static attn_status load_plain_words(attn_word_sense *m, char *text, bool *plain, attn_error *error)
+{
+    attn_status status = ATTN_OK;
+    *plain = false;
+    for (char *at = text; status == ATTN_OK && *at == (at == text ? '[' : ',');) {
+        char *word = at + 2;
+        size_t size;
+        at = plain_string(at + 1, &size);
+        if (at == NULL) {
+            break;
+        }
+        status = add_word(m, word, size, m->vocabulary.count, error);
+        *plain = strcmp(at, "]") == 0;
+    }
+    return status;
+}
+
+static attn_status load_any_words(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
     json_t *array = load_json(f, "attn.vocabulary", JSON_ALLOW_NUL);
-    attn_status status =
-        json_is_array(array) && json_array_size(array) < INT32_MAX ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no vocabulary");
+    attn_status status = json_is_array(array) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no vocabulary");
     for (size_t i = 0; status == ATTN_OK && i < json_array_size(array); i++) {
         const json_t *word = json_array_get(array, i);
-        int64_t n = json_is_string(word) ? attn__names_add(&m->vocabulary, json_string_value(word), json_string_length(word)) : -2;
-        if (n == -1) {
-            status = attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
-        } else if (n != (int64_t)i) {
-            status = attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
-        }
+        status = json_is_string(word) ? add_word(m, json_string_value(word), json_string_length(word), i, error)
+                                      : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
     }
     json_decref(array);
     return status;
+}
+
+static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+{
+    const char *text = attn_safetensors_text(f, "attn.vocabulary");
+    attn__mark mark = attn__arena_mark(&m->scratch);
+    char *copy = text != NULL ? attn__arena_copy(&m->scratch, text, strlen(text) + 1) : NULL;
+    bool plain = false;
+    attn_status status = copy != NULL || text == NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
+    if (copy != NULL) {
+        status = load_plain_words(m, copy, &plain, error);
+    }
+    if (status == ATTN_OK && !plain) {
+        status = load_any_words(m, f, error); /* those that are there already come first, and keep their numbers */
+    }
+    attn__arena_rewind(&m->scratch, mark);
+    return status == ATTN_OK && m->vocabulary.count >= INT32_MAX ? attn__fail(error, ATTN_EFORMAT, "too many words") : status;
 }
 
 /* Senses of a word must stand together. */
@@ -131,16 +189,6 @@ static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, 
 
 /* ---- tensors ---- */
 
-static attn_status check_finite(const attn_file_tensor *x, attn_error *error)
-{
-    for (int64_t i = 0; i < attn_shape_count(x->shape); i++) {
-        if (!isfinite(((const float *)x->data)[i])) {
-            return attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)i);
-        }
-    }
-    return ATTN_OK;
-}
-
 /* All names, shapes and dtypes must be those that the texts promise. */
 static attn_status compare(const attn_safetensors *f, const attn_file_tensor list[], int count, attn_error *error)
 {
@@ -160,18 +208,23 @@ static attn_status compare(const attn_safetensors *f, const attn_file_tensor lis
             attn__differ_surplus(&d, &x);
         }
     }
-    attn_status status = attn__differences_end(&d, error);
-    for (int i = 0; i < attn_safetensors_count(f) && status == ATTN_OK; i++) {
-        attn_file_tensor x = attn_safetensors_get(f, i);
-        status = check_finite(&x, error);
-    }
-    return status;
+    return attn__differences_end(&d, error);
 }
 
-/* Makes the parameters and what a member under way needs. */
+/* Reads a tensor to its place. */
+static attn_status fill_tensor(const attn_safetensors *f, const attn_file_tensor *x, attn_error *error)
+{
+    void *to = (void *)(uintptr_t)x->data;
+    attn_status status = attn__safetensors_fill(f, attn_safetensors_find(f, x->name), to, error);
+    int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(attn_shape_count(x->shape), to) : -1;
+    return i < 0 ? status
+                 : attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)i);
+}
+
+/* Makes the parameters, with gradients if they will be trained, and what a member under way needs. */
 static attn_status build_member(attn_word_sense *m, attn__member *k, attn__underway underway, attn_error *error)
 {
-    attn_status status = attn__member_build(k, error);
+    attn_status status = attn__params_build_zero(k->params, !k->finished, error);
     if (status == ATTN_OK && underway.steps > 0) {
         status = attn__member_optimizer(m, k, error);
     }
@@ -198,11 +251,7 @@ static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, c
         status = list != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
     }
     for (int i = 0; i < count && status == ATTN_OK; i++) {
-        attn_file_tensor x = attn_safetensors_get(f, attn_safetensors_find(f, list[i].name));
-        size_t bytes = (size_t)attn_shape_count(x.shape) * sizeof(float);
-        if (bytes > 0) {
-            memcpy((void *)(uintptr_t)list[i].data, x.data, bytes);
-        }
+        status = fill_tensor(f, &list[i], error);
     }
     return status;
 }
@@ -233,7 +282,7 @@ static attn_status fill_model(attn_word_sense *m, const attn_safetensors *f, att
 attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error)
 {
     attn_error why = {.status = ATTN_OK};
-    attn_safetensors *f = attn_safetensors_read(path, allocator, error);
+    attn_safetensors *f = attn__safetensors_open(path, allocator, error);
     if (f == NULL) {
         return NULL;
     }
@@ -243,7 +292,11 @@ attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *al
     if (status == ATTN_OK) {
         return m;
     }
-    (void)attn__fail(error, status, "%s: %s", path, why.message);
+    if (status == ATTN_EIO) { /* its message begins with the path */
+        (void)attn__fail(error, status, "%s", why.message);
+    } else {
+        (void)attn__fail(error, status, "%s: %s", path, why.message);
+    }
     attn_word_sense_free(m);
     return NULL;
 }

@@ -61,26 +61,43 @@ int64_t attn__names_find(const attn__names *n, const char *text, size_t size)
     return n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
 }
 
+/* Strings share pieces of the arena, which alone would give each of them a line of the cache. */
+static char *copy_text(attn__names *n, const char *text, size_t size)
+{
+    if (n->left <= size) {
+        size_t piece = n->count < 512 ? 64 * (n->count + 1) : 32768;
+        piece = size < piece ? piece : size + 1;
+        n->room = attn__arena_alloc(n->arena, piece);
+        n->left = n->room != NULL ? piece : 0;
+        if (n->room == NULL) {
+            return NULL;
+        }
+    }
+    char *copy = memcpy(n->room, text, size);
+    copy[size] = '\0';
+    n->room += size + 1;
+    n->left -= size + 1;
+    return copy;
+}
+
 int64_t attn__names_add(attn__names *n, const char *text, size_t size)
 {
-    int64_t found = attn__names_find(n, text, size);
-    if (found >= 0) {
-        return found;
+    uint64_t hash = hash_of(text, size);
+    if (2 * (n->count + 1) > n->n_slots && !more_slots(n)) {
+        return -1;
+    }
+    size_t slot = slot_of(n, text, size, hash);
+    if (n->slots[slot] >= 0) {
+        return n->slots[slot];
     }
     void *array = n->list;
     bool grown = attn__grow(&n->arena->allocator, &array, &n->capacity, n->count + 1, sizeof *n->list);
     n->list = array;
-    if (!grown || (2 * (n->count + 1) > n->n_slots && !more_slots(n))) {
-        return -1;
-    }
-    char *copy = attn__arena_alloc(n->arena, size + 1);
+    const char *copy = grown ? copy_text(n, text, size) : NULL;
     if (copy == NULL) {
         return -1;
     }
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    attn__name name = {copy, size, hash_of(text, size)};
-    n->slots[slot_of(n, copy, size, name.hash)] = (int64_t)n->count;
-    n->list[n->count] = name;
+    n->slots[slot] = (int64_t)n->count;
+    n->list[n->count] = (attn__name){copy, size, hash};
     return (int64_t)n->count++;
 }

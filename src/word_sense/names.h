@@ -5,7 +5,7 @@
 #include "core/core.h"
 
 typedef struct attn__name {
-    const char *text; /* zero-terminated copy in the arena */
+    const char *text; /* zero-terminated copy in the arena, aligned to nothing */
     size_t size;
     uint64_t hash;
 } attn__name;
@@ -17,6 +17,8 @@ typedef struct attn__names {
     size_t count, capacity;
     int64_t *slots; /* open addressing: number or -1 */
     size_t n_slots; /* power of two, at least twice the count */
+    char *room;     /* in the arena, for the next strings */
+    size_t left;
 } attn__names;
 
 /* An empty set; the strings will live in the arena, the table in memory of its allocator. */

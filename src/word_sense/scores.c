@@ -4,6 +4,7 @@
 
 #include "attn/corpus.h"
 #include "word_sense/names.h"
+#include "word_sense/scores.h"
 
 typedef struct word_counts {
     attn__names senses;
@@ -123,8 +124,7 @@ attn_status attn_scores_declare(attn_scores *s, const char *word, const char *se
     return w != NULL && sense_of(s, w, sense, strlen(sense)) >= 0 ? ATTN_OK : ATTN_ENOMEM;
 }
 
-/* The one of several gold senses that counts: the predicted one if it is among them, else the first. Size 0 if there is none. */
-static const char *pick_gold(const char *gold, const char *predicted, size_t *size)
+const char *attn__pick_gold(const char *gold, const char *predicted, size_t *size)
 {
     const char *first = gold;
     *size = 0;
@@ -148,7 +148,7 @@ static const char *pick_gold(const char *gold, const char *predicted, size_t *si
 attn_status attn_scores_add(attn_scores *s, const char *word, const char *gold, const char *predicted)
 {
     size_t size;
-    const char *counted = pick_gold(gold, predicted, &size);
+    const char *counted = attn__pick_gold(gold, predicted, &size);
     if (*word == '\0' || *predicted == '\0' || size == 0) {
         return ATTN_EINVAL;
     }

@@ -10,7 +10,7 @@
 
 /* A file on its way into a table of vectors. */
 typedef struct attn__vectors {
-    const attn_word_sense *m;
+    attn_word_sense *m;
     const attn_word_sense_config *source;
     attn__arena arena;
     attn__stream stream;
@@ -19,6 +19,10 @@ typedef struct attn__vectors {
     float *row;   /* (dim) the current row */
     float *table; /* (V + 1, dim), as the embeddings */
     bool *have;   /* (V + 1), the rows of the table that have a vector */
+    int64_t rows; /* V + 1 */
+    float *more;  /* rows of words that the training text does not have: the next rows of the vocabulary */
+    size_t more_capacity;
+    bool full; /* out of memory */
     attn_vectors_report report;
 } attn__vectors;
 

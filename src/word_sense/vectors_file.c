@@ -31,6 +31,23 @@ static bool is_finite(const attn__vectors *v)
     return finite;
 }
 
+/* A word that the training text does not have: new sentences may have it. Files begin with the most frequent words. */
+static void add_word(attn__vectors *v, const char *word)
+{
+    if (v->report.added >= v->source->vectors_words) {
+        return;
+    }
+    int32_t row = attn__vocabulary_add(v->m, word);
+    void *more = v->more;
+    size_t want = row > 0 ? ((size_t)(row - v->rows) + 1) * (size_t)v->dim : 0;
+    v->full = v->full || row < 0 || !attn__grow(&v->m->allocator, &more, &v->more_capacity, want, sizeof *v->more);
+    v->more = more;
+    if (row > 0 && !v->full) {
+        memcpy(v->more + (row - v->rows) * v->dim, v->row, (size_t)v->dim * sizeof *v->row);
+        v->report.added++;
+    }
+}
+
 void attn__vectors_take(attn__vectors *v, char *word, size_t size)
 {
     attn_vectors_report *r = &v->report;
@@ -44,9 +61,11 @@ void attn__vectors_take(attn__vectors *v, char *word, size_t size)
         attn__vectors_count(v, &r->not_finite);
     } else {
         int32_t row = attn__token_row(v->m, word);
-        if (row > 0 && v->have[row]) {
+        if (row >= v->rows || (row > 0 && v->have[row])) {
             attn__vectors_count(v, &r->repeated);
-        } else if (row > 0) {
+        } else if (row == 0) {
+            add_word(v, word);
+        } else {
             memcpy(v->table + (int64_t)row * v->dim, v->row, (size_t)v->dim * sizeof *v->row);
             v->have[row] = true;
             r->used++;
@@ -117,7 +136,8 @@ static attn_status no_memory(const attn__vectors *v, attn_error *error)
 
 static attn_status read_rows(attn__vectors *v, attn_error *error)
 {
-    int64_t rows = (int64_t)v->m->vocabulary.count + 1;
+    int64_t rows = v->rows = (int64_t)v->m->vocabulary.count + 1;
+    v->report.wanted = rows - 1;
     v->row = attn__arena_array(&v->arena, v->dim, sizeof *v->row);
     v->table = attn__arena_array(&v->arena, rows * v->dim, sizeof *v->table);
     v->have = attn__arena_array(&v->arena, rows, sizeof *v->have);
@@ -127,6 +147,9 @@ static attn_status read_rows(attn__vectors *v, attn_error *error)
     memset(v->have, 0, (size_t)rows * sizeof *v->have);
     bool binary = v->report.format[0] == 'b';
     attn_status status = binary ? attn__vectors_binary(v, error) : attn__vectors_text(v, error);
+    if (status == ATTN_OK && v->full) {
+        status = no_memory(v, error);
+    }
     if (status == ATTN_OK && v->report.words == 0) {
         status = attn__fail(error, ATTN_EFORMAT, "%s: no word with %d numbers after it", v->stream.path, v->dim);
     }
@@ -159,14 +182,20 @@ attn_status attn__vectors_read(attn__vectors *v, attn_word_sense *m, const attn_
 
 void attn__vectors_copy(const attn__vectors *v, float *table)
 {
-    for (size_t row = 1; row <= v->m->vocabulary.count; row++) {
-        if (v->have[row]) {
-            memcpy(table + row * (size_t)v->dim, v->table + row * (size_t)v->dim, (size_t)v->dim * sizeof *table);
+    size_t dim = (size_t)v->dim;
+    for (int64_t row = 1; row <= (int64_t)v->m->vocabulary.count; row++) {
+        bool more = row >= v->rows;
+        if (more || v->have[row]) {
+            memcpy(table + (size_t)row * dim, more ? v->more + (size_t)(row - v->rows) * dim : v->table + (size_t)row * dim,
+                   dim * sizeof *table);
         }
     }
 }
 
 void attn__vectors_free(attn__vectors *v)
 {
+    if (v->m != NULL) {
+        attn__free(&v->m->allocator, v->more);
+    }
     attn__arena_free(&v->arena);
 }

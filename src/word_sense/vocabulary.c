@@ -38,6 +38,17 @@ int32_t attn__token_row(const attn_word_sense *m, const char *token)
     return normalised(token, word, &size) ? (int32_t)(attn__names_find(&m->vocabulary, word, size) + 1) : 0;
 }
 
+int32_t attn__vocabulary_add(attn_word_sense *m, const char *token)
+{
+    char word[LONGEST_WORD];
+    size_t size;
+    if (!normalised(token, word, &size)) {
+        return 0;
+    }
+    int64_t n = attn__names_add(&m->vocabulary, word, size);
+    return n >= 0 && n < INT32_MAX - 1 ? (int32_t)(n + 1) : -1;
+}
+
 static attn_status no_memory(attn_error *error)
 {
     return attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");

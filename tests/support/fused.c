@@ -274,7 +274,7 @@ fused_result fused_run_on(attn_tape *t, const fused_problem *p, fused_way way)
     assert_tape_ok(t);
     take(&r, y, false);
     r.outputs = r.count;
-    int passes = way.unrecorded || way.passes < 0 ? 0 : way.passes > 0 ? way.passes : 1;
+    int passes = way.unrecorded ? 0 : way.passes > 0 ? way.passes : 1;
     for (int i = 0; i < passes; i++) {
         assert_int_equal(backward_from(t, y, p->a.cotangent), ATTN_OK);
     }

@@ -31,7 +31,7 @@ typedef struct fused_problem {
     void *arrays[8];      /* of the mask, and first */
 } fused_problem;
 
-/* Numbers in the range, from the problem's seed. */
+/* A number in 0..bound-1, a function of the problem's seed and of `what`. */
 int64_t fused_draw(const fused_problem *p, int what, int64_t bound);
 /* Gives the problem a random mask with these parts; its sizes are known. */
 void fused_mask(fused_problem *p, unsigned parts);
@@ -52,7 +52,7 @@ typedef struct fused_result {
 typedef struct fused_way {
     attn_dtype dtype;
     bool composed;   /* of the plain operations */
-    int passes;      /* backward passes [1]; -1: none */
+    int passes;      /* backward passes [1] */
     int threads;     /* forced to start [1] */
     bool unrecorded; /* forward only, on a tape that does not record */
 } fused_way;
