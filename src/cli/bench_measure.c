@@ -195,6 +195,9 @@ int bench_measure_case(bench_machine *m, const bench_case *c, bench_result *resu
     measure_peak(m, c->dtype, result->threads);
     if (times != NULL && r.t != NULL && c->work->prepare(&r)) {
         attn_tape_set_threads(r.t, result->threads);
+        if (r.params != NULL) {
+            attn_params_set_threads(r.params, result->threads);
+        }
         attn_tape_set_recording(r.t, c->backward);
         status = run_many(&r, times, m->seconds, result);
         count_bytes(&r, result);
