@@ -9,11 +9,14 @@
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
 
+    // Black or white, whichever is readable on a colour: the contrast is then at least 4.58.
+    attn.inkOn = (rgb) => (luminance(rgb) > 0.179 ? '#000' : '#fff');
+
     // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end.
     attn.scale = (colors, vmin, vmax) => {
         const rgb = Array.from({length: 256}, (_, i) => [0, 2, 4].map((k) => parseInt(colors.slice(6 * i + k, 6 * i + k + 2), 16)));
         const css = rgb.map((c) => `rgb(${c.join(' ')})`);
-        const ink = rgb.map((c) => (luminance(c) > 0.179 ? '#000' : '#fff')); // both then have a contrast of at least 4.58
+        const ink = rgb.map(attn.inkOn);
         const part = (v) => Math.min(Math.max((v - vmin) / (vmax - vmin), 0), 1);
         const step = (v) => Math.floor(part(v) * 255 + 0.5);
         return {vmin, vmax, rgb, part, step, color: (v) => css[step(v)], ink: (v) => ink[step(v)]};

@@ -14,11 +14,14 @@ static const char *const lines[] = {
     "        return 0.2126 * r + 0.7152 * g + 0.0722 * b;\n",
     "    };\n",
     "\n",
+    "    // Black or white, whichever is readable on a colour: the contrast is then at least 4.58.\n",
+    "    attn.inkOn = (rgb) => (luminance(rgb) > 0.179 ? '#000' : '#fff');\n",
+    "\n",
     "    // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end.\n",
     "    attn.scale = (colors, vmin, vmax) => {\n",
     "        const rgb = Array.from({length: 256}, (_, i) => [0, 2, 4].map((k) => parseInt(colors.slice(6 * i + k, 6 * i + k + 2), 16)));\n",
     "        const css = rgb.map((c) => `rgb(${c.join(' ')})`);\n",
-    "        const ink = rgb.map((c) => (luminance(c) > 0.179 ? '#000' : '#fff')); // both then have a contrast of at least 4.58\n",
+    "        const ink = rgb.map(attn.inkOn);\n",
     "        const part = (v) => Math.min(Math.max((v - vmin) / (vmax - vmin), 0), 1);\n",
     "        const step = (v) => Math.floor(part(v) * 255 + 0.5);\n",
     "        return {vmin, vmax, rgb, part, step, color: (v) => css[step(v)], ink: (v) => ink[step(v)]};\n",
@@ -82,4 +85,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "lhP46mKiqUK7ItQSTRKe2+ncT/wPnT9Bipe0JkXovHY="};
+const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "uDuev3wAASveTS7oPw1MZtbw4+d50r/7uNSmOlGL3Tc="};
