@@ -38,6 +38,37 @@ typedef struct attn_report_config {
 ATTN_API ATTN_NODISCARD attn_status attn_report_page(const attn_report_config *config, attn_page *page, const attn_allocator *allocator,
                                                      attn_error *error);
 
+/* ---- a training run as a film ---------------------------------------------------------------------------------------------- */
+
+/** Zero means the default in brackets. What is pointed to must live as long as the film. */
+typedef struct attn_film_config {
+    const attn_report_sentence *sentences; /* whose attention is filmed */
+    int n_sentences;
+    const attn_corpus *sample; /* labelled sentences whose accuracy is measured every time: at most 200 of them, evenly spread [none] */
+    int most;                  /* pictures kept at most; from then on every other one goes, as often as needed [240] */
+    const char *title;         /* UTF-8 [by the words] */
+    attn_language language;    /* [by the sentences] */
+} attn_film_config;
+
+/** Pictures of the first model of an ensemble while it is trained: weights of its heads and probabilities of the senses, and how well it
+ * does. Memory is that of `most` pictures, however long the run. Free with attn_film_free. */
+typedef struct attn_film attn_film;
+
+/** @return NULL with `error`: ATTN_EINVAL (no sentence, a target outside its sentence, most < 2), ATTN_ENOMEM */
+ATTN_API attn_film *attn_film_new(const attn_film_config *config, const attn_allocator *allocator, attn_error *error);
+ATTN_API void attn_film_free(attn_film *film);
+
+/** Takes a picture, after an epoch or (with epoch 0 and a loss of NaN) before the first one; those of other members than the first are
+ * passed over. It changes nothing of the run, and predicts, which ends the life of earlier predictions.
+ * @errors those of attn_word_sense_explain   @cost a prediction for every sentence and for every one of the sample */
+ATTN_API ATTN_NODISCARD attn_status attn_film_add(attn_film *film, attn_word_sense *m, const attn_word_sense_progress *at,
+                                                  attn_error *error);
+
+/** A page with curves of loss and accuracy and the attention of the sentences over the epochs, with a slider and a button that plays it.
+ * The model must still be there. @return ATTN_EINVAL (no picture), ATTN_EFORMAT (text that is not UTF-8), ATTN_ENOMEM; the page is empty
+ * then */
+ATTN_API ATTN_NODISCARD attn_status attn_film_page(const attn_film *film, attn_page *page, attn_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -54,6 +54,8 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
 /* At ARGP_KEY_ARG: this positional argument and all after it, *n of them. */
 char **rest_of_arguments(struct argp_state *state, int *n);
 
+/* Adds an option that may be given several times to a list, which free() frees. */
+void add_text(char ***list, int *n, char *text);
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state);
 double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state);
 uint64_t parse_seed(const char *option, const char *text, struct argp_state *state);

@@ -14,15 +14,6 @@ typedef struct arguments {
 
 enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_BEFORE, KEY_DATA, KEY_DEV_FRACTION, KEY_VECTORS, KEY_TITLE };
 
-static void add_data(arguments *a, char *text)
-{
-    a->data = realloc(a->data, ((size_t)a->n_data + 1) * sizeof *a->data);
-    if (a->data == NULL) {
-        exit(fail("out of memory"));
-    }
-    a->data[a->n_data++] = text;
-}
-
 static error_t parse_end(const arguments *a, struct argp_state *state)
 {
     if (a->n == 0 || a->output == NULL) {
@@ -57,7 +48,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->before = text;
         return 0;
     case KEY_DATA:
-        add_data(a, text);
+        add_text(&a->data, &a->n_data, text);
         return 0;
     case KEY_DEV_FRACTION:
         a->dev_fraction = parse_real("dev-fraction", text, 0, 0.99, state);

@@ -84,3 +84,12 @@ char **rest_of_arguments(struct argp_state *state, int *n)
     state->next = state->argc;
     return first;
 }
+
+void add_text(char ***list, int *n, char *text)
+{
+    *list = realloc(*list, ((size_t)*n + 1) * sizeof **list);
+    if (*list == NULL) {
+        exit(fail("out of memory"));
+    }
+    (*list)[(*n)++] = text;
+}

@@ -71,6 +71,8 @@ extern const attn__asset attn__heatmap_css, attn__heatmap_js;
 
 /* Of the pages of predictions: what a model computes (model.js), its steps (steps.js), words as colours (mix.js). */
 extern const attn__asset attn__model_js, attn__mix_js, attn__report_js, attn__report_css, attn__steps_css, attn__steps_js;
+/* Of the film of a training run. */
+extern const attn__asset attn__film_js, attn__film_css;
 
 /* ---- steps.c ---- */
 

@@ -29,6 +29,7 @@
         },
     });
 
+    const MANY = 40; // different colours; further words, which have little weight, repeat them
     const FEW = 10; // sliders of longer sentences: those of the words with most weight
 
     // ---- colours ----
@@ -41,15 +42,24 @@
     const toLight = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
     const fromLight = (v) => Math.round(255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055));
 
-    // More colours than seven: around the circle by the golden angle, in three lightnesses. Source: CSS Color 4, "HSL to sRGB".
-    const furtherColor = (i) => {
-        const hue = (i * 137.508) % 360;
-        const [saturation, lightness] = [[0.6, 0.6], [0.7, 0.38], [0.55, 0.78]][i % 3];
-        const a = saturation * Math.min(lightness, 1 - lightness);
-        return [0, 8, 4].map((n) => {
-            const k = (n + hue / 30) % 12;
-            return Math.round(255 * (lightness - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-        });
+    // Place of a colour in OKLab, where distances are those that people see. Source: Ottosson 2020.
+    const place = (rgb) => {
+        const [r, g, b] = rgb.map(toLight);
+        const [l, m, s] = [0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b, 0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b,
+            0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b].map(Math.cbrt);
+        return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+            0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+    };
+    const distance = (a, b) => Math.hypot(...a.map((v, i) => v - b[i]));
+
+    // More colours than seven: each time the one that is farthest from all so far, of those with steps of 51 a
+    // channel that are neither pale nor dark.
+    const candidates = attn.range(216).map((i) => [i % 6, Math.floor(i / 6) % 6, Math.floor(i / 36)].map((v) => 51 * v))
+        .filter((rgb) => Math.max(...rgb) - Math.min(...rgb) > 60 && place(rgb)[0] > 0.45 && place(rgb)[0] < 0.87);
+    const extend = (list) => {
+        const taken = list.map(place);
+        const room = (rgb) => Math.min(...taken.map((at) => distance(at, place(rgb))));
+        return candidates.reduce((best, rgb) => (room(rgb) > room(best) ? rgb : best));
     };
 
     // The same word has the same colour everywhere. Words get colours in the order of the largest weight that they have anywhere.
@@ -65,9 +75,11 @@
         }
         const targets = new Set(attn.sentences.map(({words, target}) => words[target]));
         const order = [...most.keys()].filter((word) => !targets.has(word)).sort((a, b) => most.get(b) - most.get(a));
-        const colors = new Map([...targets].map((word) => [word, bytes(own)]));
-        order.forEach((word, i) => colors.set(word, i < palette.length ? bytes(palette[i]) : furtherColor(i - palette.length)));
-        return colors;
+        const list = palette.map(bytes);
+        while (list.length < Math.min(order.length, MANY)) {
+            list.push(extend([...list, bytes(own)]));
+        }
+        return new Map([...[...targets].map((word) => [word, bytes(own)]), ...order.map((word, i) => [word, list[i % list.length]])]);
     };
     const colors = assign();
 
@@ -151,11 +163,12 @@
             return {input, text, element: attn.element('label', {class: 'mix-slider'}, name, input, text)};
         }
 
-        // Which sliders are there, when there are many words: those with most learned weight, in the order of the sentence.
+        // Which sliders are there, when there are many words: those with most learned weight and
+        // the word itself, in the order of the sentence.
         showRows(button) {
             const learned = attn.mixture(this.run, this.mixture.view).shown();
             const order = attn.range(learned.length).sort((a, b) => learned[b] - learned[a]);
-            const kept = new Set(this.few ? order.slice(0, FEW) : order);
+            const kept = new Set(this.few ? [...order.slice(0, FEW), this.run.target] : order);
             this.rows.forEach(({element}, j) => {
                 element.hidden = !kept.has(j);
             });

@@ -8,6 +8,7 @@ static const char *const lines[] = {
     "    display: grid;\n",
     "    grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr));\n",
     "    gap: 1.25rem;\n",
+    "    align-items: start;\n",
     "    margin: 1.25rem 0;\n",
     "}\n",
     "\n",
@@ -188,6 +189,18 @@ static const char *const lines[] = {
     "    margin-left: -1px;\n",
     "    background: var(--ink);\n",
     "}\n",
+    "\n",
+    ".mix-cards.wide {\n",
+    "    grid-template-columns: minmax(0, 1fr);\n",
+    "}\n",
+    "\n",
+    "@media (max-width: 30rem) {\n",
+    "    .mix-slider,\n",
+    "    .sense {\n",
+    "        grid-template-columns: 7rem 1fr 2.8rem;\n",
+    "        gap: 0.4rem;\n",
+    "    }\n",
+    "}\n",
 };
 
-const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "y5g3y4UxD38CNSQJOYMAWot5bGYPfFqJ3QtKu083Y94="};
+const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "LxRbAp+x5Kg6tI1HlEmOqfE63RhqX8fvrxE+LpKb3aY="};
