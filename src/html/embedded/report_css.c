@@ -31,6 +31,9 @@ static const char *const lines[] = {
     "}\n",
     "\n",
     ".chip {\n",
+    "    max-width: 100%;\n",
+    "    box-sizing: border-box;\n",
+    "    overflow-wrap: anywhere;\n",
     "    padding: 0.1rem 0.5rem;\n",
     "    border-radius: 0.4rem;\n",
     "    print-color-adjust: exact;\n",
@@ -203,4 +206,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "LxRbAp+x5Kg6tI1HlEmOqfE63RhqX8fvrxE+LpKb3aY="};
+const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "jEqRbntog2X9OinJ34X42uklwZ0yr33irs+Ke3o8TZk="};

@@ -23,6 +23,10 @@ static const char *const lines[] = {
     "    margin: 1rem 0;\n",
     "}\n",
     "\n",
+    ".controls .choice span {\n",
+    "    overflow-wrap: anywhere;\n",
+    "}\n",
+    "\n",
     ".step-bar {\n",
     "    display: flex;\n",
     "    flex-wrap: wrap;\n",
@@ -172,4 +176,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__steps_css = {lines, (int)(sizeof lines / sizeof lines[0]), "cqfjEs+lw9C04l4P3LBBv2yFdrpXeVpUhQ47IGvcE1M="};
+const attn__asset attn__steps_css = {lines, (int)(sizeof lines / sizeof lines[0]), "kuGbnXof5f+x3hv6u89NHvaf0WeIgSqn1sb+MZxLzU8="};
