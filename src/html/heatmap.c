@@ -9,7 +9,8 @@
 #define MANY ((int64_t)1 << 20)
 
 static const attn__asset *const styles[] = {&attn__heatmap_css, NULL};
-static const attn__asset *const scripts[] = {&attn__heatmap_js, NULL};
+static const attn__asset *const scripts[] = {
+    &attn__matrix_js, &attn__panel_js, &attn__grid_js, &attn__canvas_js, &attn__lines_js, &attn__heatmap_js, NULL};
 
 /* ---- the configuration ---- */
 

@@ -42,15 +42,18 @@
 
     attn.tip = {
         element: tip,
-        // `box`: what it speaks of, in coordinates of the window.
-        show(box, ...children) {
+        // `box`: what it speaks of; `label`: what it must not cover either, just above; both in coordinates of the window. `beside`: rather
+        // on the right, where there is room.
+        show({box, label = null, beside = false}, ...children) {
             tip.replaceChildren(...children);
             tip.hidden = false;
             const {width, height} = tip.getBoundingClientRect();
             const room = document.documentElement.clientWidth - width - GAP;
-            const left = Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));
-            const above = box.top - height - GAP;
-            const top = above >= 0 ? above : box.bottom + GAP;
+            const right = beside && box.right + GAP <= room;
+            const left = right ? box.right + GAP : Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));
+            const over = box.top - height - GAP;
+            const above = label && label.bottom > over ? label.top - height - GAP : over;
+            const top = right ? (box.top + box.bottom - height) / 2 : above >= 0 ? above : box.bottom + GAP;
             tip.style.left = `${left + window.scrollX}px`;
             tip.style.top = `${top + window.scrollY}px`;
         },

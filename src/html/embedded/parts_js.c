@@ -47,15 +47,18 @@ static const char *const lines[] = {
     "\n",
     "    attn.tip = {\n",
     "        element: tip,\n",
-    "        // `box`: what it speaks of, in coordinates of the window.\n",
-    "        show(box, ...children) {\n",
+    "        // `box`: what it speaks of; `label`: what it must not cover either, just above; both in coordinates of the window. `beside`: rather\n",
+    "        // on the right, where there is room.\n",
+    "        show({box, label = null, beside = false}, ...children) {\n",
     "            tip.replaceChildren(...children);\n",
     "            tip.hidden = false;\n",
     "            const {width, height} = tip.getBoundingClientRect();\n",
     "            const room = document.documentElement.clientWidth - width - GAP;\n",
-    "            const left = Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));\n",
-    "            const above = box.top - height - GAP;\n",
-    "            const top = above >= 0 ? above : box.bottom + GAP;\n",
+    "            const right = beside && box.right + GAP <= room;\n",
+    "            const left = right ? box.right + GAP : Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));\n",
+    "            const over = box.top - height - GAP;\n",
+    "            const above = label && label.bottom > over ? label.top - height - GAP : over;\n",
+    "            const top = right ? (box.top + box.bottom - height) / 2 : above >= 0 ? above : box.bottom + GAP;\n",
     "            tip.style.left = `${left + window.scrollX}px`;\n",
     "            tip.style.top = `${top + window.scrollY}px`;\n",
     "        },\n",
@@ -82,4 +85,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "lhP46mKiqUK7ItQSTRKe2+ncT/wPnT9Bipe0JkXovHY="};
+const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "jESNDnNg+icDUQp7duZi5e51LAi9+4sX7h84k3P//tk="};
