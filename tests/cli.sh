@@ -14,7 +14,7 @@ prints 'attn 0.'
 for help in --help -h '-?' help; do
     ends 0 "$help"
     silent
-    for command in train eval compare predict heatmap gradcheck bench info; do
+    for command in train eval compare predict explain heatmap gradcheck bench info; do
         grep -q "^  $command " out.txt || bad "$last: does not list $command"
     done
 done
@@ -28,7 +28,7 @@ ends 2 --frobnicate
 says "attn: unknown option '--frobnicate'"
 one_line
 
-for command in train eval compare predict heatmap gradcheck bench info; do
+for command in train eval compare predict explain heatmap gradcheck bench info; do
     ends 0 "$command" --help
     silent
     grep -q "^Usage: attn $command " out.txt || bad "$last: no usage"

@@ -10,6 +10,7 @@ typedef struct job {
     attn_word_sense *m;
     panels *p;
     attn_example words;
+    int sentence;      /* counted from 0 */
     const char *where; /* for messages: "", "sentence 2: ", "standard input:2: " */
     int heads;
     double *weights; /* (heads, L, L) */
@@ -81,7 +82,7 @@ static char *panel_title(const job *j, int head)
     if (title != NULL && head == ATTN_HEAD_MEAN) {
         (void)snprintf(title, size, "%s", sense);
     } else if (title != NULL) {
-        (void)snprintf(title, size, "%s%shead %d of 0..%d", sense, sense[0] != '\0' ? ", " : "", head, j->heads - 1);
+        (void)snprintf(title, size, "%s%shead %d", sense, sense[0] != '\0' ? ", " : "", head);
     }
     return title;
 }
@@ -97,6 +98,7 @@ static int add_panel(job *j, attn_heatmap_panel **list, int *n, int head, char *
     *list = larger;
     attn_heatmap_panel *panel = &larger[(*n)++];
     *panel = (attn_heatmap_panel){.title = title, .rows = j->words.length, .columns = j->words.length};
+    panel->group = j->sentence;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
@@ -136,7 +138,9 @@ static int add_sentence(void *ctx, const char *text, const char *where)
     if (attn_corpus_tokenize(j->p->words, text, &j->words, &error) != ATTN_OK) {
         return fail("%s%s", where, error.message);
     }
-    return add_panels(j);
+    int code = add_panels(j);
+    j->sentence++;
+    return code;
 }
 
 int panels_of_sentences(const sentence_request *request, panels *p)

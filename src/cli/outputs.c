@@ -29,6 +29,19 @@ static int write_png(const char *path, const drawing *d, bool quiet)
     return code;
 }
 
+static int write_svg(const char *path, const drawing *d, bool quiet)
+{
+    attn_error error;
+    attn_document svg;
+    if (attn_heatmap_svg(&d->look, &svg, NULL, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    print_notes(svg.notes, quiet);
+    int code = attn_file_write(path, svg.text, svg.size, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    attn_document_free(&svg);
+    return code;
+}
+
 static int write_html(const char *path, const drawing *d, bool quiet)
 {
     (void)quiet;
@@ -44,6 +57,7 @@ static int write_html(const char *path, const drawing *d, bool quiet)
 
 const output_format picture_formats[] = {
     {".png", write_png, false},
+    {".svg", write_svg, false},
     {".html", write_html, true},
     {NULL, NULL, false},
 };

@@ -41,7 +41,7 @@
     const SIDE = 64; // more words than this on a side are drawn on a canvas,
     const CELLS = 20000; // and so is everything if there would be more cells than this
 
-    attn.colors = attn.scale(data.colors, data.vmin, data.vmax);
+    attn.colors = attn.scale(data.colors, data.vmin, data.vmax, data.diverging);
     attn.rowTitle = data.rowTitle ?? attn.say('rowTitle');
     attn.columnTitle = data.columnTitle ?? attn.say('columnTitle');
 

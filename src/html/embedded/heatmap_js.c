@@ -46,7 +46,7 @@ static const char *const lines[] = {
     "    const SIDE = 64; // more words than this on a side are drawn on a canvas,\n",
     "    const CELLS = 20000; // and so is everything if there would be more cells than this\n",
     "\n",
-    "    attn.colors = attn.scale(data.colors, data.vmin, data.vmax);\n",
+    "    attn.colors = attn.scale(data.colors, data.vmin, data.vmax, data.diverging);\n",
     "    attn.rowTitle = data.rowTitle ?\? attn.say('rowTitle');\n",
     "    attn.columnTitle = data.columnTitle ?\? attn.say('columnTitle');\n",
     "\n",
@@ -139,4 +139,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "bcgv4G3I7nXpL3Q/UwUAfUaYF/5c5pdzeF3ae20ugkI="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "ZgnXfIUKg9tllBC2hKG6yzUAmrT0Px9wHWHlKskYHPc="};
