@@ -23,11 +23,13 @@ enum {
     KEY_BAR_TITLE,
     KEY_CELL,
     KEY_LANG,
-    KEY_WEIGHTS
+    KEY_WEIGHTS,
+    KEY_COLOR
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Where the picture goes: .png, .svg or .html, a page to explore; - is standard output, a PNG", 0},
+    {"output", 'o', "FILE", 0,
+     "Where the picture goes: .png, .svg or .html, a page to explore; - is standard output, a PNG. Default: to the terminal as text", 0},
     {"matrix", KEY_MATRIX, "FILE", 0, "Draw this matrix instead: .npy, .tsv or .json; - is standard input", 1},
     {"rows", KEY_ROWS, "FILE", 0, "Labels of its rows, one a line", 1},
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
@@ -35,13 +37,14 @@ static const struct argp_option options[] = {
      "One head, counted from 0; their mean (default); or a panel each. A page has them all and shows this first", 2},
     {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
     OPTION_THREADS(2),
-    {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list prints the names", 3},
+    {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list shows all maps", 3},
     {"vmin", KEY_VMIN, "X|auto", 0, "Value of the first colour (default 0); auto: the least value", 3},
     {"vmax", KEY_VMAX, "X|auto", 0,
      "Value of the last colour (default 1); auto: the largest value. Of blue_red both are by default as far from 0 as the values reach", 3},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point (default 2)", 3},
     {"annotate", KEY_ANNOTATE, "auto|all|none|top=K", 0,
      "Numbers in the cells: where they fit (default), always, never, or in the K largest of each row", 3},
+    {"color", KEY_COLOR, "auto|always|never", 0, "Colours in the terminal (default: if it has them and NO_COLOR is not set)", 3},
     {"font", KEY_FONT, "FILE[:FACE]", 0, "Font (default: one that has the characters of the labels)", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
     {"lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the labels)", 4},
@@ -116,8 +119,6 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
         argp_error(state, "--matrix draws a matrix as it is: no model, sentence or --head goes with it");
     } else if (a->matrix == NULL && (a->rows != NULL || a->columns != NULL)) {
         argp_error(state, "--rows and --columns are labels for --matrix; a sentence is labelled by its words");
-    } else if (a->output == NULL && a->weights == NULL) {
-        argp_error(state, "an output is missing: -o FILE.png");
     } else if (is_stdio(a->output) && is_stdio(a->weights)) {
         argp_error(state, "the picture and the weights cannot both go to standard output");
     } else if (is_stdio(a->matrix) + is_stdio(a->rows) + is_stdio(a->columns) > 1) {
@@ -210,6 +211,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->request.head = parse_head(text, state);
         a->has_head = true;
         return 0;
+    case KEY_COLOR: {
+        static const char *const wishes[] = {"auto", "always", "never", NULL};
+        a->color = (color_wish)parse_choice("color", text, wishes, state);
+        return 0;
+    }
     case KEY_WEIGHTS:
         check_format("--save-weights", text, weights_formats, state);
         a->weights = text;
@@ -232,7 +238,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse_option,
-    "MODEL [SENTENCE...] -o FILE.{png,svg,html}\n--matrix FILE [--rows FILE] [--columns FILE] -o FILE.{png,svg,html}",
+    "MODEL [SENTENCE...] [-o FILE]\n--matrix FILE [--rows FILE] [--columns FILE] [-o FILE]",
     "Draws who attends to whom in sentences, a panel for each: rows are the words that look, columns those that are looked at, darker is "
     "more. Words of a sentence are separated by spaces; without SENTENCE, sentences are read from standard input, one a line. Or draws any "
     "matrix in the same way.",
@@ -242,6 +248,20 @@ static const struct argp argp = {
 
 /* ---- running ---- */
 
+/* For want of an output: to the terminal. */
+static int print_heatmap(const heatmap_arguments *a, const attn_heatmap_config *look)
+{
+    attn_error error;
+    attn_document lines;
+    if (attn_heatmap_terminal(look, terminal_of_output(a->color), &lines, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    print_notes(lines.notes, a->request.quiet);
+    fputs(lines.text, stdout);
+    attn_document_free(&lines);
+    return DONE;
+}
+
 /* Weights first: they need no font and no room for pixels. */
 int draw_panels(const heatmap_arguments *a, const panels *p)
 {
@@ -249,13 +269,16 @@ int draw_panels(const heatmap_arguments *a, const panels *p)
     d.look.panels = p->panel;
     d.look.n_panels = p->n;
     int code = a->weights != NULL ? output_write(a->weights, weights_formats, &d, a->request.quiet) : DONE;
+    if (code != DONE || a->output == NULL) {
+        return code == DONE && a->weights == NULL ? print_heatmap(a, &d.look) : code;
+    }
     if (p->every != NULL) {
         d.look.panels = p->every;
         d.look.n_panels = p->n_every;
         d.heads = p->heads;
         d.head = a->request.head;
     }
-    return code == DONE && a->output != NULL ? output_write(a->output, picture_formats, &d, a->request.quiet) : code;
+    return output_write(a->output, picture_formats, &d, a->request.quiet);
 }
 
 static int draw_sentences(heatmap_arguments *a)
@@ -275,9 +298,7 @@ int cmd_heatmap(int argc, char **argv)
     heatmap_arguments a = {.request.head = ATTN_HEAD_MEAN};
     parse(&argp, argc, argv, &a);
     if (a.list) {
-        for (int i = 0; i < attn_cmap_count(); i++) {
-            puts(attn_cmap_name(i));
-        }
+        print_cmaps(a.color);
         return DONE;
     }
     return a.matrix != NULL ? draw_matrix(&a) : draw_sentences(&a);
