@@ -4,8 +4,9 @@
 #include "attn/report.h"
 #include "html/html.h"
 
-static const attn__asset *const styles[] = {&attn__steps_css, &attn__report_css, NULL};
-static const attn__asset *const scripts[] = {&attn__model_js, &attn__steps_js, &attn__mix_js, &attn__report_js, NULL};
+static const attn__asset *const styles[] = {&attn__heatmap_css, &attn__steps_css, &attn__report_css, NULL};
+static const attn__asset *const scripts[] = {&attn__matrix_js, &attn__panel_js, &attn__grid_js,   &attn__canvas_js, &attn__model_js,
+                                             &attn__steps_js,  &attn__mix_js,   &attn__tables_js, &attn__report_js, NULL};
 
 /* ---- the configuration ---- */
 
@@ -110,6 +111,8 @@ static attn_status write_all(attn__html *h, const attn_report_config *c, attn_er
     attn__data_number(h, c->member);
     attn__data_key(h, "colors");
     attn__data_colors(h, "blues");
+    attn__data_key(h, "differenceColors");
+    attn__data_colors(h, "blue_red");
     attn__data_key(h, "sentences");
     attn__data_open(h, '[');
     for (int i = 0; i < c->n_sentences && status == ATTN_OK; i++) {

@@ -101,9 +101,14 @@
             controls, body)};
     };
 
+    const tables = () => {
+        const {show, content} = attn.tables(whichModel().length > 0 ? whichModel() : [[0, attn.say('after')]]);
+        return {show, element: section('tables', ...content)};
+    };
+
     // ---- the page ----
 
-    const parts = data.stepsOnly ? [steps()] : [mixing(), steps()];
+    const parts = data.stepsOnly ? [steps()] : [mixing(), tables(), steps()];
     const showAll = () => parts.forEach(({show}) => show());
     const targets = [...new Set(attn.sentences.map(({words, target}) => words[target]))].join(', ');
     const title = data.title ?? (data.stepsOnly ? attn.say('explainTitle', targets) : attn.say('reportTitle', targets, attn.sentences.length))[0];

@@ -1,7 +1,7 @@
 // The pages of attn explain and attn report: sliders, probabilities, steps, tables, before and after, keys, hostile words.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {attn, start, stop, withPage, write} from './browser.mjs';
+import {attn, npy, start, stop, withPage} from './browser.mjs';
 
 const PHONE = '苹果 发布 新 手机';
 const FRUIT = '她 吃 苹果 和 香蕉';
@@ -47,6 +47,10 @@ const move = (page, i, word, value) => card(page, i).locator(`input[data-word="$
     input.dispatchEvent(new Event('input', {bubbles: true}));
 }, value);
 const sum = (x) => x.reduce((total, v) => total + v, 0);
+
+// Chooses in a part of the page.
+const chooseIn = (page, section, group, name) =>
+    page.locator(`[data-section=${section}]`).getByRole('group', {name: group}).getByRole('radio', {name, exact: true}).check();
 
 // A reproducible random number in 0..1.
 const random = (seed) => () => {
@@ -253,20 +257,55 @@ test('steps go by buttons and by keys', withPage('scaled-steps.html', {}, async 
 
 test('before training all senses are as frequent as in the data', withPage('untrained.html', {}, async (page) => {
     const after = await senses(page, 0);
-    await page.getByRole('radio', {name: '训练前'}).check();
+    await chooseIn(page, 'mixing', '模型', '训练前');
     allClose(await senses(page, 0), [0.5, 0.5], 1e-9); // the last matrix begins with zeros, and both senses occur as often
     close(sum(await weights(page, 0)), 1, 1e-9);
-    await page.getByRole('radio', {name: '训练后'}).check();
+    await chooseIn(page, 'mixing', '模型', '训练后');
     assert.deepEqual(await senses(page, 0), after);
 }));
 
 test('another model beside this one', withPage('compared.html', {}, async (page) => {
-    await page.getByRole('radio', {name: 'additive.model'}).check();
+    await chooseIn(page, 'mixing', '模型', 'additive.model');
     const told = JSON.parse(attn(['predict', 'additive.model', PHONE, '--json', '--quiet']));
     allClose(await senses(page, 0), Object.values(told.probabilities), 1e-5);
     await page.getByRole('group', {name: '步骤'}).locator('input').nth(4).check();
     const e = explained('additive', PHONE);
     allClose((await table(page, 'softmax')).map((row) => row.at(-1)).slice(0, 4), e.members[0].heads[0].weights, 1e-9);
+}));
+
+// ---- tables ----
+
+const cellsOf = (page, i) => page.locator('.panel').nth(i).locator('td[data-column]:not([data-column=sum]) .number').allTextContents();
+
+test('tables show the weights of all words, before and after, and their difference', withPage('compared.html', {}, async (page) => {
+    const weightsOf = (model, head) => {
+        attn(['heatmap', `${model}.model`, FRUIT, '--head', head, '--save-weights', 'w.npy', '--quiet']);
+        return npy('w.npy');
+    };
+    for (const head of ['mean', '1']) {
+        const [after, other] = ['scaled', 'additive'].map((model) => weightsOf(model, head));
+        await chooseIn(page, 'tables', '头', head === 'mean' ? '平均' : head);
+        for (const [name, wanted] of [['训练后', after], ['additive.model', other], ['差', after.map((v, i) => v - other[i])]]) {
+            await chooseIn(page, 'tables', '权重', name);
+            const there = (await cellsOf(page, 1)).map(Number);
+            allClose(there, wanted, 0.005 + 1e-6, `${name}, head ${head}`);
+        }
+        const ticks = (await page.locator('[data-section=tables] .bar-ticks span').allTextContents()).map(Number);
+        assert.equal(ticks[0], -ticks[4]);
+        assert.equal(ticks[2], 0);
+        assert.ok(ticks[4] >= Math.max(...after.map((v, i) => Math.abs(v - other[i]))));
+        await chooseIn(page, 'tables', '权重', '训练后');
+    }
+    await page.locator('.panel').nth(1).locator('td[data-row="2"][data-column="4"]').hover();
+    assert.match(await page.locator('.tip .sentence').textContent(), /^「苹果」分给「香蕉」的注意力：0\.\d\d$/);
+    await chooseIn(page, 'tables', '权重', '差');
+    await page.locator('.panel').nth(1).locator('td[data-row="2"][data-column="4"]').hover();
+    assert.match(await page.locator('.tip .sentence').textContent(), /^「苹果」与「香蕉」的差：-?0\.\d\d$/);
+}));
+
+test('without a second model there is nothing to compare', withPage('scaled.html', {}, async (page) => {
+    assert.equal(await page.getByRole('radio', {name: '训练前'}).count(), 0);
+    assert.equal(await page.getByRole('radio', {name: '差'}).count(), 0);
 }));
 
 // ---- words, language, room ----

@@ -157,6 +157,7 @@ static const char *const lines[] = {
     "}\n",
     "\n",
     ".mix-card h3 {\n",
+    "    overflow-wrap: anywhere;\n",
     "    margin-top: 0;\n",
     "    font-size: 1.0625rem;\n",
     "}\n",
@@ -232,4 +233,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__film_css = {lines, (int)(sizeof lines / sizeof lines[0]), "KfggzRqGpmC6kQI1Q8f8ONGAo1aKhrtHrcEf/RJgbdo="};
+const attn__asset attn__film_css = {lines, (int)(sizeof lines / sizeof lines[0]), "sz3ruLOkaZ49mo5hfyFfBEulodsr9n92Gh3gUht32M8="};

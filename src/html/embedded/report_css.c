@@ -204,6 +204,10 @@ static const char *const lines[] = {
     "        gap: 0.4rem;\n",
     "    }\n",
     "}\n",
+    "\n",
+    ".tables .legend {\n",
+    "    margin-bottom: 1.25rem;\n",
+    "}\n",
 };
 
-const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "jEqRbntog2X9OinJ34X42uklwZ0yr33irs+Ke3o8TZk="};
+const attn__asset attn__report_css = {lines, (int)(sizeof lines / sizeof lines[0]), "5h4zKLNQcKtJlgXtgxqFxeomli5wJDKgo4Cu1+1jzvs="};

@@ -106,9 +106,14 @@ static const char *const lines[] = {
     "            controls, body)};\n",
     "    };\n",
     "\n",
+    "    const tables = () => {\n",
+    "        const {show, content} = attn.tables(whichModel().length > 0 ? whichModel() : [[0, attn.say('after')]]);\n",
+    "        return {show, element: section('tables', ...content)};\n",
+    "    };\n",
+    "\n",
     "    // ---- the page ----\n",
     "\n",
-    "    const parts = data.stepsOnly ? [steps()] : [mixing(), steps()];\n",
+    "    const parts = data.stepsOnly ? [steps()] : [mixing(), tables(), steps()];\n",
     "    const showAll = () => parts.forEach(({show}) => show());\n",
     "    const targets = [...new Set(attn.sentences.map(({words, target}) => words[target]))].join(', ');\n",
     "    const title = data.title ?\? (data.stepsOnly ? attn.say('explainTitle', targets) : attn.say('reportTitle', targets, attn.sentences.length))[0];\n",
@@ -118,4 +123,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "dNxoCT12g6tED3hS4PxDdgiOFVf0JKpMy7jQ9JggHUY="};
+const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "3o6hjwO9+nLOmaMGMJyLfQy8FxOBWeEMF5XsiuJRcd4="};
