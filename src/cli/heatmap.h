@@ -24,7 +24,7 @@ typedef struct heatmap_arguments {
     const char *matrix, *rows, *columns, *output, *weights;
     attn_heatmap_config look; /* without panels */
     color_wish color;
-    bool has_head, has_vmin, has_vmax, list;
+    bool has_head, has_vmin, has_vmax, list, json;
 } heatmap_arguments;
 
 /* ---- outputs.c ---- */
@@ -34,7 +34,7 @@ typedef struct output_format {
     const char *extension; /* with its dot, in lower case; NULL ends a list */
     int (*write)(const char *path, const attn_heatmap_config *look, bool quiet);
 } output_format;
-extern const output_format picture_formats[], weights_formats[];
+extern const output_format picture_formats[], weights_formats[], json_format;
 
 /* The format of a path's extension in any case; the first for a path without one ("-", devices); NULL: none has it. */
 const output_format *format_of(const char *path, const output_format *formats);

@@ -98,6 +98,8 @@ static int add_panel(job *j, int head)
     attn_heatmap_panel *panel = &p->panel[p->n++];
     *panel = (attn_heatmap_panel){.title = panel_title(j, head), .rows = j->words.length, .columns = j->words.length};
     panel->group = j->sentence;
+    panel->heads = j->heads;
+    panel->head = head == HEADS_MEAN ? -1 : head;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();

@@ -50,17 +50,35 @@ const output_format picture_formats[] = {
 
 /* ---- weights ---- */
 
+static int export(const char *path, attn_export_format format, const attn_heatmap_config *look)
+{
+    attn_error error;
+    return attn_heatmap_export(path, format, look->panels, look->n_panels, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+}
+
 static int write_npy(const char *path, const attn_heatmap_config *look, bool quiet)
 {
     (void)quiet;
-    attn_error error;
-    const attn_heatmap_panel *p = &look->panels[0];
-    const attn_matrix m = {.rows = p->rows, .columns = p->columns, .values = (double *)p->values};
-    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    return export(path, ATTN_EXPORT_NPY, look);
 }
 
+static int write_tsv(const char *path, const attn_heatmap_config *look, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_TSV, look);
+}
+
+static int write_json(const char *path, const attn_heatmap_config *look, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_JSON, look);
+}
+
+const output_format json_format = {".json", write_json};
 const output_format weights_formats[] = {
     {".npy", write_npy},
+    {".tsv", write_tsv},
+    {".json", write_json},
     {NULL, NULL},
 };
 
