@@ -203,7 +203,7 @@ says 'only one of the picture, the weights and --json can go to standard output'
 ends 2
 says 'a model or --matrix is missing'
 ends 2 m.safetensors "$one" -o x.jpg
-says 'x.jpg: expected a name that ends in .png or .svg for -o'
+says 'x.jpg: expected a name that ends in .png, .svg or .html for -o'
 ends 2 m.safetensors "$one" --save-weights x.csv
 says 'x.csv: expected a name that ends in .npy, .tsv or .json for --save-weights'
 ends 2 m.safetensors "$one" "$two" --save-weights x.tsv
