@@ -98,6 +98,7 @@ int64_t attn__names_add(attn__names *n, const char *text, size_t size)
         return -1;
     }
     n->slots[slot] = (int64_t)n->count;
+    n->longest = size > n->longest ? size : n->longest;
     n->list[n->count] = (attn__name){copy, size, hash};
     return (int64_t)n->count++;
 }
