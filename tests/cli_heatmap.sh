@@ -193,11 +193,11 @@ says 'a model or --matrix is missing'
 ends 2 m.safetensors "$one"
 says 'an output is missing: -o FILE.png'
 ends 2 m.safetensors "$one" -o x.svg
-says 'x.svg: this version writes PNG, expected a name that ends in .png for -o'
+says 'x.svg: expected a name that ends in .png for -o'
 ends 2 m.safetensors "$one" -o x.html
-says 'x.html: this version writes PNG'
+says 'x.html: expected a name that ends in .png'
 ends 2 m.safetensors "$one" --save-weights x.tsv
-says 'x.tsv: this version writes weights as NumPy does, expected a name that ends in .npy for --save-weights'
+says 'x.tsv: expected a name that ends in .npy for --save-weights'
 ends 2 m.safetensors "$one" --annotate top=0 -o x.png
 says "--annotate top is '0', expected a whole number from 1"
 ends 2 m.safetensors "$one" --annotate most -o x.png

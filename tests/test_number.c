@@ -48,10 +48,36 @@ static void all_numbers(void)
     assert_true(parse("-NaN", &value) && isnan(value));
 }
 
+static void text_is(double v, const char *expected)
+{
+    char text[ATTN__DOUBLE_SIZE];
+    attn__format_double(v, text);
+    assert_string_equal(text, expected);
+}
+
+static void all_texts(void)
+{
+    text_is(0, "0");
+    text_is(-0.0, "-0");
+    text_is(0.1, "0.1");
+    text_is(-0.1225, "-0.1225");
+    text_is(1.0 / 3, "0.3333333333333333"); /* 16 digits */
+    text_is(0.1 + 0.2, "0.30000000000000004");
+    text_is(1e6, "1000000");
+    text_is(DBL_MAX, "1.7976931348623157e+308");
+    text_is(0x1p-1074, "4.94065645841247e-324");
+}
+
+static void all_of_it(void)
+{
+    all_numbers();
+    all_texts();
+}
+
 static void numbers(void **state)
 {
     (void)state;
-    all_numbers();
+    all_of_it();
 }
 
 static void numbers_in_every_locale(void **state)
@@ -65,7 +91,7 @@ static void numbers_in_every_locale(void **state)
             char half[16];
             (void)snprintf(half, sizeof half, "%.1f", 0.5);
             assert_string_not_equal(half, "0.5");
-            all_numbers();
+            all_of_it();
             assert_false(parse(half, &value)); /* the comma is no point, wherever we are */
             tried++;
         }

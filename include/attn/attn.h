@@ -12,6 +12,7 @@
 #include "attn/matrix.h"
 #include "attn/ops.h"
 #include "attn/optim.h"
+#include "attn/page.h"
 #include "attn/params.h"
 #include "attn/random.h"
 #include "attn/status.h"

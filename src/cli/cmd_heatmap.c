@@ -1,18 +1,8 @@
 /* attn heatmap MODEL SENTENCE... -o FILE, attn heatmap --matrix FILE -o FILE */
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "heatmap.h"
-
-typedef struct arguments {
-    sentence_request request;
-    const char *matrix, *rows, *columns, *output, *weights;
-    attn_heatmap_config look;
-    bool has_head, has_vmin, has_vmax, list;
-} arguments;
 
 enum {
     KEY_MATRIX = KEY_FIRST,
@@ -92,18 +82,12 @@ static const char *parse_cmap(const char *text, struct argp_state *state)
     return text;
 }
 
-/* ".svg" of a path, "" if it has none. */
-static const char *extension(const char *path)
+/* A file must not have the name of what it is not; no extension at all is fine ("-", devices). */
+static void check_format(const char *option, const char *path, const output_format *formats, struct argp_state *state)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
-    return dot != NULL && dot != name ? dot : "";
-}
-
-/* A picture must not have the name of what it is not; no extension at all is fine ("-", devices). */
-static void check_extension(const char *option, const char *path, const char *wanted, const char *what, struct argp_state *state)
-{
-    if (extension(path)[0] != '\0' && strcasecmp(extension(path), wanted) != 0) {
-        argp_error(state, "%s: this version writes %s, expected a name that ends in %s for %s", path, what, wanted, option);
+    char names[200];
+    if (format_of(path, formats) == NULL) {
+        argp_error(state, "%s: expected a name that ends in %s for %s", path, format_names(formats, names, sizeof names), option);
     }
 }
 
@@ -112,7 +96,7 @@ static bool is_stdio(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-static void check_arguments(arguments *a, struct argp_state *state)
+static void check_arguments(heatmap_arguments *a, struct argp_state *state)
 {
     attn_heatmap_config *look = &a->look;
     look->vmax = a->has_vmax ? look->vmax : 1;
@@ -137,7 +121,7 @@ static void check_arguments(arguments *a, struct argp_state *state)
 }
 
 /* Options of how the picture looks. */
-static error_t parse_look(int key, char *text, arguments *a, struct argp_state *state)
+static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp_state *state)
 {
     const double most = 1e300;
     switch (key) {
@@ -188,10 +172,10 @@ static error_t parse_look(int key, char *text, arguments *a, struct argp_state *
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-    arguments *a = state->input;
+    heatmap_arguments *a = state->input;
     switch (key) {
     case 'o':
-        check_extension("-o", text, ".png", "PNG", state);
+        check_format("-o", text, picture_formats, state);
         a->output = text;
         return 0;
     case KEY_MATRIX:
@@ -208,7 +192,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->has_head = true;
         return 0;
     case KEY_WEIGHTS:
-        check_extension("--save-weights", text, ".npy", "weights as NumPy does", state);
+        check_format("--save-weights", text, weights_formats, state);
         a->weights = text;
         return 0;
     case ARGP_KEY_ARG:
@@ -237,115 +221,24 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* ---- output ---- */
-
-static int save_weights(const char *path, const attn_heatmap_panel *panel)
-{
-    attn_error error;
-    const attn_matrix m = {.rows = panel->rows, .columns = panel->columns, .values = (double *)panel->values};
-    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
-}
-
-void print_notes(const attn_image *image, bool quiet)
-{
-    for (const char *line = image->notes; *line != '\0';) {
-        size_t n = strcspn(line, "\n");
-        note(quiet, "%.*s", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-}
+/* ---- running ---- */
 
 /* Weights first: they need no font and no room for pixels. */
-static int write_outputs(arguments *a, const attn_heatmap_panel *panel, int n)
+int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int n)
 {
-    attn_error error;
-    attn_image image;
-    int code = a->weights != NULL ? save_weights(a->weights, &panel[0]) : DONE;
-    if (code != DONE || a->output == NULL) {
-        return code;
-    }
-    a->look.panels = panel;
-    a->look.n_panels = n;
-    if (attn_heatmap_draw(&a->look, &image, NULL, NULL, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    print_notes(&image, a->request.quiet);
-    if (attn_png_write(a->output, &image, &error) != ATTN_OK) {
-        code = fail("%s", error.message);
-    }
-    attn_image_free(&image);
-    return code;
+    attn_heatmap_config look = a->look;
+    look.panels = panel;
+    look.n_panels = n;
+    int code = a->weights != NULL ? output_write(a->weights, weights_formats, &look, a->request.quiet) : DONE;
+    return code == DONE && a->output != NULL ? output_write(a->output, picture_formats, &look, a->request.quiet) : code;
 }
 
-/* ---- a matrix ---- */
-
-/* `labels` stays empty if there is no such file. */
-static int read_labels(const char *path, const char *matrix, int64_t wanted, const char *what, attn_labels *labels)
-{
-    attn_error error;
-    if (path == NULL) {
-        return DONE;
-    }
-    if (attn_labels_read(path, labels, NULL, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    if (labels->count != wanted) {
-        return fail("%s: %lld label%s, the matrix %s has %lld %s", path, (long long)labels->count, labels->count == 1 ? "" : "s", matrix,
-                    (long long)wanted, what);
-    }
-    return DONE;
-}
-
-/* Weights lie in 0..1, other matrices need not. */
-static void note_range(const arguments *a, const attn_matrix *m)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < m->rows * m->columns; i++) {
-        low = m->values[i] < low ? m->values[i] : low;
-        high = m->values[i] > high ? m->values[i] : high;
-    }
-    if (!a->has_vmin && !a->has_vmax && (low < a->look.vmin || high > a->look.vmax)) {
-        note(a->request.quiet, "the values reach from %g to %g, the colours from %g to %g: --vmin and --vmax change that", low, high,
-             a->look.vmin, a->look.vmax);
-    }
-}
-
-static int draw_matrix(arguments *a)
-{
-    attn_error error;
-    attn_matrix m;
-    attn_labels rows = {0}, columns = {0};
-    if (attn_matrix_read(a->matrix, &m, NULL, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    int code = m.rows <= INT_MAX && m.columns <= INT_MAX ? DONE : fail("%s: too large for a picture", a->matrix);
-    if (code == DONE) {
-        code = read_labels(a->rows, a->matrix, m.rows, "rows", &rows);
-    }
-    if (code == DONE) {
-        code = read_labels(a->columns, a->matrix, m.columns, "columns", &columns);
-    }
-    if (code == DONE) {
-        attn_heatmap_panel panel = {.rows = (int)m.rows, .columns = (int)m.columns, .values = m.values};
-        panel.row_labels = a->rows != NULL ? rows.text : m.row_labels;
-        panel.column_labels = a->columns != NULL ? columns.text : m.column_labels;
-        note_range(a, &m);
-        code = write_outputs(a, &panel, 1);
-    }
-    attn_labels_free(&columns);
-    attn_labels_free(&rows);
-    attn_matrix_free(&m);
-    return code;
-}
-
-/* ---- sentences ---- */
-
-static int draw_sentences(arguments *a)
+static int draw_sentences(const heatmap_arguments *a)
 {
     panels p;
     int code = panels_of_sentences(&a->request, &p);
     if (code == DONE) {
-        code = write_outputs(a, p.panel, p.n);
+        code = draw_panels(a, p.panel, p.n);
     }
     panels_free(&p);
     return code;
@@ -353,7 +246,7 @@ static int draw_sentences(arguments *a)
 
 int cmd_heatmap(int argc, char **argv)
 {
-    arguments a = {.request.head = HEADS_MEAN};
+    heatmap_arguments a = {.request.head = HEADS_MEAN};
     parse(&argp, argc, argv, &a);
     if (a.list) {
         for (int i = 0; i < attn_cmap_count(); i++) {

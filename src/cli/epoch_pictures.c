@@ -82,7 +82,7 @@ static attn_status draw(epoch_pictures *p, const double *values, const char *tit
     if (status == ATTN_OK) {
         if (!p->noted && image.notes[0] != '\0') {
             progress_clear(p->line);
-            print_notes(&image, p->quiet);
+            print_notes(image.notes, p->quiet);
         }
         p->noted = true;
         status = attn_png_write(path, &image, &p->error);

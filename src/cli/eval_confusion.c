@@ -96,7 +96,7 @@ static attn_status draw(const attn_word_score *w, const char *path, bool quiet, 
         status = attn_heatmap_draw(&look, &image, NULL, NULL, error);
     }
     if (status == ATTN_OK) {
-        print_notes(&image, quiet || strcmp(image.notes, said) == 0);
+        print_notes(image.notes, quiet || strcmp(image.notes, said) == 0);
         (void)snprintf(said, room, "%s", image.notes);
         status = attn_png_write(path, &image, error);
         attn_image_free(&image);

@@ -1,4 +1,4 @@
-/* attn heatmap: what its two files share, and some of it with the pictures of attn train. */
+/* attn heatmap: what its files share, and some of it with the pictures of other subcommands. */
 #ifndef ATTN_CLI_HEATMAP_H
 #define ATTN_CLI_HEATMAP_H
 
@@ -15,6 +15,39 @@ typedef struct sentence_request {
     bool quiet;
 } sentence_request;
 
+/* What the command line asks for. */
+typedef struct heatmap_arguments {
+    sentence_request request;
+    const char *matrix, *rows, *columns, *output, *weights;
+    attn_heatmap_config look; /* without panels */
+    bool has_head, has_vmin, has_vmax, list;
+} heatmap_arguments;
+
+/* ---- outputs.c ---- */
+
+/* A kind of file that a heatmap can become. `write` returns DONE, or FAILED after a message; its remarks are silent if `quiet`. */
+typedef struct output_format {
+    const char *extension; /* with its dot, in lower case; NULL ends a list */
+    int (*write)(const char *path, const attn_heatmap_config *look, bool quiet);
+} output_format;
+extern const output_format picture_formats[], weights_formats[];
+
+/* The format of a path's extension in any case; the first for a path without one ("-", devices); NULL: none has it. */
+const output_format *format_of(const char *path, const output_format *formats);
+/* ".png, .svg or .html"; returns `names`. */
+const char *format_names(const output_format *formats, char *names, size_t room);
+int output_write(const char *path, const output_format *formats, const attn_heatmap_config *look, bool quiet);
+/* What a picture has to say, line by line. */
+void print_notes(const char *notes, bool quiet);
+
+/* ---- cmd_heatmap.c, heatmap_matrix.c ---- */
+
+/* Writes these panels in the way that was asked for. */
+int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int n);
+int draw_matrix(const heatmap_arguments *a);
+
+/* ---- heatmap_sentences.c ---- */
+
 /* Panels and all that they point to. */
 typedef struct panels {
     attn_heatmap_panel *panel;
@@ -30,7 +63,5 @@ void panels_free(panels *p);
 double *weights_of_head(const double *weights, int heads, int length, int head);
 /* Makes a folder for pictures and those above it. 0 or errno. (epoch_pictures.c) */
 int make_folder(const char *path);
-/* What the picture has to say, line by line. */
-void print_notes(const attn_image *image, bool quiet);
 
 #endif

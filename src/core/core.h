@@ -44,6 +44,9 @@ char *attn__strdup(const attn_allocator *allocator, const char *text);
 /* A decimal number with nothing around it, or "nan", "inf" (any case); the point is a point in every locale. False if it is none, or if no
  * double can hold it. */
 bool attn__parse_double(const char *text, size_t size, double *value);
+/* The way back: the shortest of 15 to 17 significant digits that reads back as the same number, with a point in every locale. */
+#define ATTN__DOUBLE_SIZE 40
+void attn__format_double(double v, char text[ATTN__DOUBLE_SIZE]);
 
 /* ---- shape.c ---- */
 

@@ -1,4 +1,5 @@
-/* Doubles from text. strtod expects the decimal point of the host program's locale; here it is always a point. */
+/* Doubles from text and as text. strtod expects, and printf writes, the decimal point of the host program's locale; here it is always a
+ * point. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -134,4 +135,28 @@ bool attn__parse_double(const char *text, size_t size, double *value)
         return true;
     }
     return convert(text, size, point, value);
+}
+
+/* A point for what printf has put between the digits. */
+static void restore_point(char *text)
+{
+    char local[POINT + 1] = "";
+    size_t width = local_point(local);
+    char *at = width > 0 ? strstr(text, local) : NULL;
+    if (at != NULL) {
+        *at = '.';
+        memmove(at + 1, at + width, strlen(at + width) + 1);
+    }
+}
+
+void attn__format_double(double v, char text[ATTN__DOUBLE_SIZE])
+{
+    double back = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, ATTN__DOUBLE_SIZE, "%.*g", digits, v);
+        restore_point(text);
+        if (attn__parse_double(text, strlen(text), &back) && back == v) {
+            return;
+        }
+    }
 }

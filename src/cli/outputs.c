@@ -1,0 +1,88 @@
+/* What the extension of an output's name means: which function writes it. A new format is a row here. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "heatmap.h"
+
+void print_notes(const char *notes, bool quiet)
+{
+    for (const char *line = notes; *line != '\0';) {
+        size_t n = strcspn(line, "\n");
+        note(quiet, "%.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* ---- pictures ---- */
+
+static int write_png(const char *path, const attn_heatmap_config *look, bool quiet)
+{
+    attn_error error;
+    attn_image image;
+    if (attn_heatmap_draw(look, &image, NULL, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    print_notes(image.notes, quiet);
+    int code = attn_png_write(path, &image, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    attn_image_free(&image);
+    return code;
+}
+
+const output_format picture_formats[] = {
+    {".png", write_png},
+    {NULL, NULL},
+};
+
+/* ---- weights ---- */
+
+static int write_npy(const char *path, const attn_heatmap_config *look, bool quiet)
+{
+    (void)quiet;
+    attn_error error;
+    const attn_heatmap_panel *p = &look->panels[0];
+    const attn_matrix m = {.rows = p->rows, .columns = p->columns, .values = (double *)p->values};
+    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+}
+
+const output_format weights_formats[] = {
+    {".npy", write_npy},
+    {NULL, NULL},
+};
+
+/* ---- finding a format ---- */
+
+static const char *extension(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? dot : "";
+}
+
+const output_format *format_of(const char *path, const output_format *formats)
+{
+    const char *wanted = extension(path);
+    if (wanted[0] == '\0') {
+        return formats;
+    }
+    while (formats->extension != NULL && strcasecmp(formats->extension, wanted) != 0) {
+        formats++;
+    }
+    return formats->extension != NULL ? formats : NULL;
+}
+
+const char *format_names(const output_format *formats, char *names, size_t room)
+{
+    size_t used = 0;
+    names[0] = '\0';
+    for (int i = 0; formats[i].extension != NULL && used < room; i++) {
+        const char *before = i == 0 ? "" : formats[i + 1].extension != NULL ? ", " : " or ";
+        used += (size_t)snprintf(names + used, room - used, "%s%s", before, formats[i].extension);
+    }
+    return names;
+}
+
+int output_write(const char *path, const output_format *formats, const attn_heatmap_config *look, bool quiet)
+{
+    const output_format *format = format_of(path, formats);
+    return format != NULL ? format->write(path, look, quiet) : fail("%s: no format has this extension", path);
+}

@@ -1,0 +1,5 @@
+// The page of a heatmap.
+'use strict';
+{
+    attn.page(attn.data.title || 'Attention');
+}
