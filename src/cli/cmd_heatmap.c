@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
     {"head", KEY_HEAD, "N|mean|all", 0, "One head, counted from 0; their mean (default); or a panel each", 2},
     {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
+    OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list prints the names", 3},
     {"vmin", KEY_VMIN, "X", 0, "Value of the first colour (default 0)", 3},
@@ -166,7 +167,7 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads});
+        return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
     }
 }
 

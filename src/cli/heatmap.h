@@ -12,6 +12,7 @@ typedef struct sentence_request {
     char **sentences; /* of the command line; n = 0: from standard input, one a line */
     int n;
     int head, threads;
+    attn_tokenization tokenize;
     bool quiet;
 } sentence_request;
 

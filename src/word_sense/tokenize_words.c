@@ -147,19 +147,23 @@ static size_t trails(const char *at, const char *end, bool last)
     return mark > at && (*mark == '+' || *mark == '#') && (mark[-1] == *mark || is_wordly(mark - 1)) ? 0 : n;
 }
 
-/* Cuts off what belongs to the word before it only by writing: 's, n't and their like. */
+/* Cuts off what belongs to the word before it only by writing. Negations are cut only if the model knows n't; the other endings always, as
+ * marks are, because the word before them is meant without them. */
 static void cut_clitic(attn__cutter *c, const char *at, size_t size)
 {
     static const char *const endings[] = {"n't", "'s", "'re", "'ve", "'ll", "'m", "'d"};
     size_t n;
     const char *word = attn__cut_fold(c, at, size, &n);
-    size_t rest = n == 6 && memcmp(word, "cannot", 6) == 0 ? 3 : n;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && rest == n; i++) {
+    bool negations = attn__cut_knows(c, endings[0], 3);
+    size_t rest = negations && n == 6 && memcmp(word, "cannot", 6) == 0 ? 3 : n;
+    for (size_t i = negations ? 0 : 1; i < sizeof endings / sizeof endings[0] && rest == n; i++) {
         size_t ending = strlen(endings[i]);
         rest -= n > ending && memcmp(word + n - ending, endings[i], ending) == 0 ? ending : 0;
     }
     attn__cut_add(c, word, rest);
-    attn__cut_add(c, word + rest, n - rest);
+    if (rest < n && attn__cut_knows(c, word + rest, n - rest)) {
+        attn__cut_add(c, word + rest, n - rest);
+    }
 }
 
 /* A word asked about that stands between marks inside of another one, as in "apple-based", is cut out; false if there is none. */
