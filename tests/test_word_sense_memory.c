@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn/explain.h"
 #include "support/disk.h"
 #include "support/senses.h"
 
@@ -81,10 +82,12 @@ static attn_status load_and_use(const attn_allocator *allocator, attn_error *err
     attn_corpus *dev = tiny_dev_corpus(NULL);
     attn_scores *scores = attn_scores_new(NULL);
     attn_prediction p;
+    attn_explanation e;
     attn_gradcheck_report report = {.verdict = ""};
     double table[HEADS * LENGTH * LENGTH];
     attn_word_sense *m = attn_word_sense_load(path, allocator, error);
     attn_status status = m != NULL ? attn_word_sense_predict(m, tokens, LENGTH, TARGET, &p, error) : error->status;
+    status = status == ATTN_OK ? attn_word_sense_explain(m, tokens, LENGTH, TARGET, &e, error) : status;
     status = status == ATTN_OK ? attn_word_sense_attention(m, tokens, LENGTH, table, error) : status;
     status = status == ATTN_OK ? attn_word_sense_score(m, dev, scores, NULL, error) : status;
     status = status == ATTN_OK ? attn_word_sense_save(m, FOLDER "/copy", error) : status;

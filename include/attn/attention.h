@@ -133,6 +133,7 @@ typedef struct attn_attention_output {
     attn_tensor *weights;                  /* (B,heads,n,Tk), or NULL: see attn_attend_output, also for the next three */
     attn_tensor *scaled, *capped, *scores; /* (B,heads,n,Tk), or NULL */
     attn_tensor *key, *value;              /* projected, with the past in front: the past of the next call */
+    attn_tensor *query;                    /* (B,Tq,heads head_dim) projected */
 } attn_attention_output;
 
 /** Runs the layer on a tape. All members of the result are NULL on error (attn_tape_message names the shapes).

@@ -6,6 +6,7 @@
 #include "attn/checkpoint.h"
 #include "attn/corpus.h"
 #include "attn/evaluation.h"
+#include "attn/explain.h"
 #include "attn/file.h"
 #include "attn/gradcheck.h"
 #include "attn/heatmap.h"

@@ -172,7 +172,7 @@ int settle_target(const attn_word_sense *m, target_choice *choice)
     attn_corpus_free(c);
     if (w < 0) {
         known_words(m, known, sizeof known);
-        return fail("--target: the model knows no senses of '%s'; it knows: %s", choice->word, known);
+        return fail("the model knows no senses of '%s'; it knows: %s", choice->word, known);
     }
     choice->word = choice->word != NULL ? attn_word_sense_word(m, w) : NULL;
     return DONE;

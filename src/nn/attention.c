@@ -161,7 +161,7 @@ static void project_inputs(attn_tape *t, const attn_attention *layer, const attn
 
 attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *layer, attn_attention_input in)
 {
-    const attn_attention_output nothing = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    const attn_attention_output nothing = {.output = NULL};
     const attn_attention_config *c = &layer->config;
     in.key = in.key != NULL ? in.key : in.query;
     in.value = in.value != NULL ? in.value : in.key;
@@ -186,7 +186,7 @@ attn_attention_output attn_attention_apply(attn_tape *t, const attn_attention *l
         .composed = in.composed,
     };
     attn_attend_output a = attn__attend(t, &to, &config, in.query_start != NULL ? in.query_start : in.mask.positions);
-    attn_attention_output out = {a.output, a.weights, a.scaled, a.capped, a.scores, a.key, a.value};
+    attn_attention_output out = {a.output, a.weights, a.scaled, a.capped, a.scores, a.key, a.value, to.query};
     if (!c->no_output) {
         /* A query that sees nothing: b_o must not speak for it, nor its gradient reach W_o, where NaN times 0 would show. */
         out.output = project(t, layer, layer->output, out.output);

@@ -171,7 +171,7 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
 }
 
 attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b,
-                                 attn_tensor **weights)
+                                 attn_attention_output *attention)
 {
     const attn_word_sense_config *c = &m->config;
     attn_tensor *table = attn_param(t, member->params, member->embedding);
@@ -182,10 +182,10 @@ attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *m
                                                        .key = x,
                                                        .mask = {.allow = b->keep, .allow_form = ATTN_ALLOW_KEYS},
                                                        .query_start = b->start,
-                                                       .report = {.weights = weights != NULL},
+                                                       .report = {.weights = attention != NULL, .scores = attention != NULL},
                                                    });
-    if (weights != NULL) {
-        *weights = a.weights;
+    if (attention != NULL) {
+        *attention = a;
     }
     attn_tensor *f = attn_reshape(t, a.output, ATTN_SHAPE(b->size, (int64_t)c->heads * 2 * c->hidden));
     f = attn_dropout(t, f, 0.6 * c->dropout);

@@ -113,9 +113,9 @@ uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose);
 attn_status attn__member_declare(const attn_word_sense *m, attn__member *member, attn_dtype dtype, attn_error *error);
 attn_status attn__member_build(attn__member *member, attn_error *error);
 void attn__member_free(const attn_word_sense *m, attn__member *member);
-/* Logits (B,S) of a batch; weights (B,H,1,L) through `weights` if it is not NULL. */
+/* Logits (B,S) of a batch. `attention` receives what the attention did on the way, with weights and scores (B,H,1,L), if it is not NULL. */
 attn_tensor *attn__member_logits(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b,
-                                 attn_tensor **weights);
+                                 attn_attention_output *attention);
 /* Loss of a batch: cross entropy of the logits with the log share of each sense in an epoch added. */
 attn_tensor *attn__member_loss(const attn_word_sense *m, const attn__member *member, attn_tape *t, const attn__batch *b);
 /* Makes the tape of a model whose tables are filled, and declares its members. */
@@ -129,6 +129,11 @@ attn_status attn__member_optimizer(const attn_word_sense *m, attn__member *membe
 
 /* ---- predict.c ---- */
 
+/* What a prediction adds to the logit of a sense: how often training saw it. */
+double attn__sense_prior(const attn_word_sense *m, int sense);
+/* Adds `share` times the softmax over the senses of row i of the logits (B,S) that `allow`, with their priors, to p. False if a number is
+ * not finite. */
+bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p);
 /* Scores of one member alone. */
 attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
                                attn_error *error);

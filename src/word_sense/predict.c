@@ -7,14 +7,18 @@
 
 #define BATCH 64
 
-/* Adds `share` times the softmax over a sentence's candidates, with the prior, to p. false if a number is not finite. */
-static bool add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p)
+double attn__sense_prior(const attn_word_sense *m, int sense)
+{
+    return m->config.prior * log(0.5 + (double)m->sense[sense].count);
+}
+
+bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p)
 {
     double max = -HUGE_VAL, total = 0;
     for (int pass = 0; pass < 3; pass++) {
         for (int s = 0; s < m->n_senses; s++) {
             if (allow[s]) {
-                double x = attn_tensor_get(logits, i * m->n_senses + s) + m->config.prior * log(0.5 + (double)m->sense[s].count);
+                double x = attn_tensor_get(logits, i * m->n_senses + s) + attn__sense_prior(m, s);
                 max = pass == 0 ? fmax(max, x) : max;
                 total += pass == 1 ? exp(x - max) : 0;
                 p[s] += pass == 2 ? share * exp(x - max) / total : 0;
@@ -31,17 +35,18 @@ static attn_status add_member(const attn_word_sense *m, attn_tape *t, const attn
     attn_tape_reset(t);
     attn_tape_set_recording(t, false);
     attn_tape_set_training(t, false);
-    attn_tensor *w = NULL, *logits = attn__member_logits(m, member, t, b, weights != NULL ? &w : NULL);
+    attn_attention_output attention = {.weights = NULL};
+    attn_tensor *logits = attn__member_logits(m, member, t, b, weights != NULL ? &attention : NULL);
     if (logits == NULL) {
         return attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
     }
     for (int64_t i = 0; i < b->size; i++) {
-        if (!add_probabilities(m, logits, i, b->candidates + i * m->n_senses, share, sum + i * m->n_senses)) {
+        if (!attn__add_probabilities(m, logits, i, b->candidates + i * m->n_senses, share, sum + i * m->n_senses)) {
             return attn__fail(error, ATTN_ENONFINITE, "the model's scores are not finite: its parameters are too large");
         }
     }
-    for (int64_t i = 0; weights != NULL && i < attn_tensor_count(w); i++) {
-        weights[i] += share * attn_tensor_get(w, i);
+    for (int64_t i = 0; weights != NULL && i < attn_tensor_count(attention.weights); i++) {
+        weights[i] += share * attn_tensor_get(attention.weights, i);
     }
     return ATTN_OK;
 }

@@ -1,0 +1,154 @@
+/* attn explain MODEL SENTENCE */
+#include <string.h>
+
+#include "explain.h"
+
+typedef struct arguments {
+    const char *model;
+    char *sentence; /* "-": standard input */
+    target_choice target;
+    explain_part part;
+    attn_tokenization tokenize;
+    bool json, quiet;
+    int threads;
+} arguments;
+
+enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_HEAD, KEY_MEMBER, KEY_DIGITS, KEY_BRIEF };
+
+static error_t parse_argument(arguments *a, char *text, struct argp_state *state)
+{
+    if (a->model == NULL) {
+        a->model = text;
+    } else if (a->sentence == NULL) {
+        a->sentence = text;
+    } else {
+        argp_error(state, "'%s' is one argument too many: a sentence is one argument, in quotes", text);
+    }
+    return 0;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    arguments *a = state->input;
+    switch (key) {
+    case KEY_TARGET:
+        a->target.word = text;
+        return 0;
+    case KEY_INDEX:
+        a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
+        return 0;
+    case KEY_HEAD:
+        a->part.head = strcmp(text, "all") == 0 ? -1 : parse_int("head", text, 0, INT32_MAX, state);
+        return 0;
+    case KEY_MEMBER:
+        a->part.member = strcmp(text, "all") == 0 ? -1 : parse_int("member", text, 0, INT32_MAX, state);
+        return 0;
+    case KEY_DIGITS:
+        a->part.digits = parse_int("digits", text, 0, 12, state);
+        return 0;
+    case KEY_BRIEF:
+        a->part.brief = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return parse_argument(a, text, state);
+    case ARGP_KEY_END:
+        if (a->sentence == NULL) {
+            argp_error(state, a->model == NULL ? "a model is missing" : "a sentence is missing");
+        }
+        if (a->target.word != NULL && a->target.index >= 0) {
+            argp_error(state, "--target and --target-index exclude each other");
+        }
+        return 0;
+    default:
+        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
+    }
+}
+
+static const struct argp_option options[] = {
+    {"target", KEY_TARGET, "WORD", 0, "The word whose sense is explained (default: the first that the model knows)", 0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)", 0},
+    OPTION_TOKENIZE(0),
+    {"head", KEY_HEAD, "N", 0, "One head, counted from 0, or 'all' (default: all)", 0},
+    {"member", KEY_MEMBER, "N", 0, "Of an ensemble one model, counted from 0, or 'all' (default: all)", 0},
+    {"digits", KEY_DIGITS, "N", 0, "Digits after the point in tables, 0 to 12 (default: 4)", 0},
+    {"brief", KEY_BRIEF, NULL, 0, "One number a word and step: leave out the vectors", 0},
+    OPTION_THREADS(0),
+    {"json", 'j', NULL, 0, "Print one JSON object with every number, schema attn.explain/1", 0},
+    {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},
+    {0},
+};
+static const struct argp argp = {
+    options,
+    parse_option,
+    "MODEL SENTENCE",
+    "Shows step by step, with every number, how the model finds the sense of a word: score, scale, softmax, weighted sum, senses. What is "
+    "shown is what 'attn predict' computes. '-' reads sentences from standard input, one "
+    "a line.",
+    NULL,
+    NULL,
+    NULL};
+
+typedef struct job {
+    const arguments *a;
+    attn_word_sense *m;
+} job;
+
+static int explain_words(const job *j, const attn_example *words, const char *where)
+{
+    attn_explanation e;
+    attn_error error;
+    int target = find_target(j->m, words, j->a->target, where, j->a->quiet);
+    if (target < 0) {
+        return FAILED;
+    }
+    if (attn_word_sense_explain(j->m, words->tokens, words->length, target, &e, &error) != ATTN_OK) {
+        return fail("%s%s", where, error.message);
+    }
+    if (j->a->json) {
+        print_json(explanation_to_json(words, &e, &j->a->part));
+    } else {
+        print_explanation(words, &e, &j->a->part);
+    }
+    return DONE;
+}
+
+static int explain_sentence(void *ctx, const char *text, const char *where, long long number)
+{
+    const job *j = ctx;
+    attn_corpus *c = attn_corpus_new(NULL);
+    attn_example words;
+    (void)number;
+    int code = read_sentence(j->m, c, text, j->a->tokenize, j->a->target, where, &words);
+    code = code == DONE ? explain_words(j, &words, where) : code;
+    attn_corpus_free(c);
+    return code;
+}
+
+static int check_part(const attn_word_sense *m, const explain_part *part)
+{
+    attn_word_sense_config c = attn_word_sense_get_config(m);
+    if (part->head >= c.heads) {
+        return fail("--head is %d, the model has the heads 0..%d", part->head, c.heads - 1);
+    }
+    if (part->member >= c.seeds) {
+        return fail("--member is %d, the ensemble has the models 0..%d", part->member, c.seeds - 1);
+    }
+    return DONE;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    arguments a = {.target = {NULL, -1}, .part = {.head = -1, .member = -1, .digits = 4}};
+    parse(&argp, argc, argv, &a);
+    attn_word_sense *m = load_model(a.model, a.threads);
+    if (m == NULL) {
+        return FAILED;
+    }
+    int code = check_part(m, &a.part);
+    code = code == DONE ? settle_target(m, &a.target) : code;
+    if (code == DONE) {
+        code = each_sentence(&(sentence_source){&a.sentence, 1, NULL, false, a.quiet}, explain_sentence, &(job){&a, m});
+    }
+    attn_word_sense_free(m);
+    return code;
+}
