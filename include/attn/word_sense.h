@@ -163,15 +163,19 @@ typedef enum attn_tokenization {
 
 /** Cuts the text of a sentence into the tokens that the model was trained on.
  *
- *  - SPACES changes nothing: for text that was cut like the training data.
- *  - WORDS: at white space of Unicode; then, from what stands between, marks (punctuation, symbols) before and behind a word, marks inside
- * of it but for hyphens, slashes, & and the like, clitics ('s 're 've 'll 'm 'd) and n't become tokens of their own; letters become lower
- * case. What the vocabulary holds is never changed or parted ("u.s.", "yahoo!"; capitals, if the training text had them). Marks are spelled
- * as the vocabulary has them (" as `` or '', a dash as --); those that it does not have in any spelling are left out.
- *  - CHARS: the same, and Chinese, Japanese, Thai, Lao, Khmer, Burmese by longest match: at each place the longest word of the vocabulary
- * that begins there; what lies between two known words is one unknown word.
- *  - AUTO: SPACES if a mark such as , or 's stands alone or a space parts characters of a script without spaces, as only in text that was cut
- *    before; else CHARS if such characters stand together; else WORDS. If that shows no word asked about and another reading does, the
+ * SPACES changes nothing: for text that was cut like the training data.
+ *
+ * WORDS cuts at white space of Unicode. What stands between loses the marks (punctuation, symbols) before and behind it, the marks inside
+ * of it but for hyphens, slashes, & and the like, clitics ('s 're 've 'll 'm 'd) and n't, which become tokens of their own; letters become
+ * lower case. What the vocabulary holds is neither changed nor parted ("u.s.", "yahoo!"; capitals, if the training text had them). Marks
+ * are spelled as the vocabulary has them (" as `` or '', a dash as --); marks and clitics that it does not have in any spelling are left
+ * out.
+ *
+ * CHARS is the same, with Chinese, Japanese, Thai, Lao, Khmer and Burmese cut by longest match: at each place the longest word of the
+ * vocabulary that begins there; what lies between two known words is one unknown word.
+ *
+ * AUTO is SPACES if a mark such as , or 's stands alone or a space parts characters of a script without spaces, as only in text that was
+ * cut before; else CHARS if such characters stand together; else WORDS. If that shows no word asked about and another one does, it is the
  * other.
  *
  * @param c     owns the tokens until it is cleared or freed; does not count the sentence
@@ -185,8 +189,8 @@ typedef enum attn_tokenization {
 ATTN_API ATTN_NODISCARD attn_status attn_tokenize(const attn_word_sense *m, attn_corpus *c, const char *text, attn_tokenization how,
                                                   const char *word, attn_example *out, attn_error *error);
 
-/** Working memory for predictions of one thread. As long as nothing trains, changes or frees the model, any number of threads predict with
- * it at once, each with a predictor of its own; they get the same bits as one alone. */
+/** The working memory in which one thread predicts. As long as nothing trains, changes or frees the model, any number of threads predict
+ * with it at once, each with a predictor of its own; all get the same bits. */
 typedef struct attn_predictor attn_predictor;
 
 /** NULL if out of memory. The model must live longer. */

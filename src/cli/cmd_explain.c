@@ -60,13 +60,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
     }
 }
 
 static const struct argp_option options[] = {
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is explained (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)", 0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
+     0},
     OPTION_TOKENIZE(0),
     {"head", KEY_HEAD, "N", 0, "One head, counted from 0, or 'all' (default: all)", 0},
     {"member", KEY_MEMBER, "N", 0, "Of an ensemble one model, counted from 0, or 'all' (default: all)", 0},

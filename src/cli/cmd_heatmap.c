@@ -167,7 +167,8 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
+        return parse_common(key, text, state,
+                            (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
     }
 }
 

@@ -191,8 +191,8 @@ attn_status attn__sentence_check(const char *text, attn_error *error)
 {
     int64_t fault = attn_utf8_fault(text, strlen(text));
     return fault < 0 ? ATTN_OK
-                     : attn__fail(error, ATTN_EFORMAT, "broken UTF-8 at byte %lld of the sentence (0x%02X), expected UTF-8", (long long)fault,
-                                  (unsigned char)text[fault]);
+                     : attn__fail(error, ATTN_EFORMAT, "broken UTF-8 at byte %lld of the sentence (0x%02X), expected UTF-8",
+                                  (long long)fault, (unsigned char)text[fault]);
 }
 
 attn_status attn_corpus_tokenize(attn_corpus *c, const char *text, attn_example *out, attn_error *error)

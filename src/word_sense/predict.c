@@ -205,8 +205,8 @@ static attn_status fill(const attn_word_sense *m, attn__arena *scratch, const at
     return ATTN_OK;
 }
 
-attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena *scratch, const char *const *tokens, int length, int target,
-                          attn_prediction *prediction, attn_error *error)
+attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena *scratch, const char *const *tokens, int length,
+                          int target, attn_prediction *prediction, attn_error *error)
 {
     *prediction = (attn_prediction){.n_senses = 0};
     attn__arena_rewind(scratch, (attn__mark){NULL, 0, 0});
