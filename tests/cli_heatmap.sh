@@ -148,10 +148,10 @@ one='apple will release a new phone' two='she ate an apple'
 ends 0 m.safetensors "$one" -o a.png --quiet
 silent
 measure a.png
-high=$height
+wide=$width high=$height
 ends 0 m.safetensors "$one" "$two" -o b.png --quiet
 measure b.png
-[ "$height" -gt $((high + 100)) ] || bad 'two sentences are no higher than one'
+[ "$width" -gt $((wide + 100)) ] || bad 'two sentences are no wider than one'
 printf '%s\n\n  \n%s' "$one" "$two" >lines.txt
 ends 0 m.safetensors -o c.png --quiet <lines.txt
 same b.png c.png
@@ -159,7 +159,10 @@ ends 0 -o c.png --head mean m.safetensors --quiet "$one" --threads 1
 same a.png c.png
 ends 0 m.safetensors "$one" --head all -o c.png --quiet
 measure c.png
-[ "$height" -gt $((high + 100)) ] || bad 'two heads are no higher than their mean'
+[ "$width" -gt $((wide + 100)) ] || bad 'two heads are no wider than their mean'
+ends 0 m.safetensors "$one" "$two" --head all -o c.png --quiet
+measure c.png
+[ "$height" -gt $((high + 100)) ] || bad 'two sentences of two heads are no higher than one'
 ends 0 m.safetensors "$one" --head 1 -o c.png --quiet
 cmp -s a.png c.png && bad 'a head is its mean'
 
@@ -192,10 +195,8 @@ ends 2
 says 'a model or --matrix is missing'
 ends 2 m.safetensors "$one"
 says 'an output is missing: -o FILE.png'
-ends 2 m.safetensors "$one" -o x.svg
-says 'x.svg: expected a name that ends in .png for -o'
-ends 2 m.safetensors "$one" -o x.html
-says 'x.html: expected a name that ends in .png'
+ends 2 m.safetensors "$one" -o x.jpg
+says 'x.jpg: expected a name that ends in .png or .svg for -o'
 ends 2 m.safetensors "$one" --save-weights x.tsv
 says 'x.tsv: expected a name that ends in .npy for --save-weights'
 ends 2 m.safetensors "$one" --annotate top=0 -o x.png

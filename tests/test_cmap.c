@@ -22,15 +22,18 @@ static void color_is(const char *name, double v, uint8_t r, uint8_t g, uint8_t b
 static void maps_are_found_by_name(void **state)
 {
     (void)state;
-    const char *const names[] = {"blues", "viridis_r", "cividis_r", "magma_r", "greys"};
-    assert_int_equal(attn_cmap_count(), 5);
-    for (int i = 0; i < 5; i++) {
+    const char *const names[] = {"blues", "viridis_r", "cividis_r", "magma_r", "greys", "blue_red"};
+    assert_int_equal(attn_cmap_count(), 6);
+    for (int i = 0; i < 6; i++) {
         assert_string_equal(attn_cmap_name(i), names[i]);
         assert_int_equal(attn_cmap_find(names[i]), i);
+        assert_int_equal(attn_cmap_diverges(i), i == 5);
     }
     assert_int_equal(attn_cmap_find("jet"), -1);
     assert_null(attn_cmap_name(-1));
-    assert_null(attn_cmap_name(5));
+    assert_null(attn_cmap_name(6));
+    assert_false(attn_cmap_diverges(-1));
+    assert_false(attn_cmap_diverges(6));
 }
 
 /* The published tables, read from the other end. */
@@ -86,22 +89,41 @@ static void text_is_readable_on_every_step_of_every_map(void **state)
     }
 }
 
-/* Four steps further is always darker; a single step may be level, for colours have 8 bits. */
+/* Four steps further is always darker, on diverging maps away from the middle, where steps 127 and 128 lie; a single step may be level, for
+ * colours have 8 bits. */
 static void darker_is_more(void **state)
 {
     (void)state;
     for (int map = 0; map < attn_cmap_count(); map++) {
-        double y[256];
-        for (int step = 0; step < 256; step++) {
-            uint8_t rgb[3];
-            attn_cmap_color(map, step / 255.0, rgb);
-            y[step] = attn_luminance(rgb);
-            bool darker = step < 4 || y[step] < y[step - 4], level = step < 1 || y[step] < y[step - 1] + 0.0005;
-            if (!darker || !level) {
-                print_error("%s: step %d is too light\n", attn_cmap_name(map), step);
-                fail();
+        int sides = attn_cmap_diverges(map) ? 2 : 1, first = sides == 2 ? 128 : 0;
+        for (int side = 0; side < sides; side++) {
+            double y[256];
+            for (int step = first; step < 256; step++) {
+                uint8_t rgb[3];
+                attn_cmap_color(map, (side == 0 ? step : 255 - step) / 255.0, rgb);
+                y[step] = attn_luminance(rgb);
+                bool darker = step < first + 4 || y[step] < y[step - 4], level = step < first + 1 || y[step] < y[step - 1] + 0.0005;
+                if (!darker || !level) {
+                    print_error("%s: step %d on side %d is too light\n", attn_cmap_name(map), step, side);
+                    fail();
+                }
             }
         }
+    }
+}
+
+/* Of a diverging map both sides are about as dark, so that a grey print shows how far from 0 a value is. */
+static void both_sides_are_equally_dark(void **state)
+{
+    (void)state;
+    int map = attn_cmap_find("blue_red");
+    for (int step = 128; step < 256; step++) {
+        uint8_t up[3], down[3];
+        attn_cmap_color(map, step / 255.0, up);
+        attn_cmap_color(map, (255 - step) / 255.0, down);
+        double a = attn_luminance(up) + 0.05, b = attn_luminance(down) + 0.05;
+        assert_true(a / b > 0.8 && a / b < 1.25);
+        assert_true(step < 132 || (up[0] > up[2] && down[2] > down[0])); /* red above, blue below */
     }
 }
 
@@ -127,6 +149,7 @@ int main(void)
         cmocka_unit_test(luminance_is_that_of_wcag),
         cmocka_unit_test(text_is_readable_on_every_step_of_every_map),
         cmocka_unit_test(darker_is_more),
+        cmocka_unit_test(both_sides_are_equally_dark),
         cmocka_unit_test(no_map_has_the_greys_of_hidden_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,24 +10,6 @@
 #include "attn/heatmap.h"
 #include "support/picture.h"
 
-static void cell_color(const char *cmap, double v, uint8_t rgb[3])
-{
-    attn_cmap_color(attn_cmap_find(cmap), v, rgb);
-}
-
-/* Every pixel of the cell has this colour (there is no number), and it ends where its neighbour begins. */
-static void cell_is(const drawing *d, int panel, int row, int column, double v)
-{
-    uint8_t rgb[3];
-    cell_color("blues", v, rgb);
-    int x = d->at.panel[panel].x + column * d->at.cell_width, y = d->at.panel[panel].y + row * d->at.cell_height;
-    for (int i = 0; i < d->at.cell_height; i++) {
-        for (int j = 0; j < d->at.cell_width; j++) {
-            assert_true(pixel_is(&d->image, x + j, y + i, rgb));
-        }
-    }
-}
-
 /* x of the colour bar's left edge: the first pixel right of the cells, in their top row, with the darkest colour. */
 static int find_bar(const drawing *d)
 {
@@ -75,11 +57,6 @@ static void all_cells_are_of_one_size_and_of_the_maps_colours(void **state)
         }
         attn_image_free(&d.image);
     }
-}
-
-static bool is_hatch(const uint8_t *p)
-{
-    return p[0] == p[1] && p[1] == p[2] && (p[0] == 0xd9 || p[0] == 0x9a);
 }
 
 /* Test test_cmap shows that no map has these greys. */
@@ -283,27 +260,6 @@ static void cells_grow_until_numbers_fit(void **state)
     attn_image_free(&d.image);
 }
 
-static void panels_share_one_scale(void **state)
-{
-    (void)state;
-    const double a[4] = {0.1, 0.2, 0.3, 0.4}, b[6] = {0.4, 0.3, 0.2, 0.1, 0.9, 1};
-    const attn_heatmap_panel panels[3] = {{.title = "one", .rows = 2, .columns = 2, .values = a},
-                                          {.title = "two", .rows = 2, .columns = 3, .values = b},
-                                          {.rows = 1, .columns = 2, .values = a}};
-    drawing d = draw((attn_heatmap_config){.panels = panels, .n_panels = 3, .title = "three", .annotate = ATTN_ANNOTATE_NONE}, panels[0]);
-    assert_int_equal(d.at.n_panels, 3);
-    for (int i = 1; i < 3; i++) {
-        assert_int_equal(d.at.panel[i].x, d.at.panel[0].x);
-        assert_true(d.at.panel[i].y > d.at.panel[i - 1].y + d.at.panel[i - 1].rows * d.at.cell_height + 40);
-    }
-    assert_int_equal(d.at.panel[1].columns, 3);
-    cell_is(&d, 0, 1, 1, 0.4);
-    cell_is(&d, 1, 0, 0, 0.4);
-    cell_is(&d, 1, 1, 2, 1);
-    cell_is(&d, 2, 0, 1, 0.2);
-    attn_image_free(&d.image);
-}
-
 static void the_same_input_gives_the_same_bytes(void **state)
 {
     (void)state;
@@ -328,7 +284,6 @@ int main(void)
         cmocka_unit_test(numbers_in_the_largest_cells_only),
         cmocka_unit_test(cells_show_other_numbers_than_their_values),
         cmocka_unit_test(cells_grow_until_numbers_fit),
-        cmocka_unit_test(panels_share_one_scale),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

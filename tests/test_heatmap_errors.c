@@ -42,10 +42,11 @@ static void a_wrong_configuration_is_refused(void **state)
     c = with(&square);
     c.vmin = 1;
     c.vmax = 1;
-    refused(c, ATTN_EINVAL, "vmin < vmax");
-    c.vmin = NAN;
-    refused(c, ATTN_EINVAL, "vmin < vmax");
+    refused(c, ATTN_EINVAL, "the colours reach from 1 to 1, expected finite numbers with vmin < vmax");
     c.vmin = -INFINITY;
+    refused(c, ATTN_EINVAL, "vmin < vmax");
+    c.vmin = -1e308;
+    c.vmax = 1e308;
     refused(c, ATTN_EINVAL, "vmin < vmax");
     c = with(&square);
     c.digits = 16;
@@ -146,9 +147,14 @@ static void a_matrix_beyond_all_cells_is_refused(void **state)
     attn_heatmap_panel p = {.rows = N, .columns = N, .values = w};
     attn_heatmap_config c = with(&p);
     c.scale = 16;
-    refused(c, ATTN_ESHAPE, "not even cells of 1 pixel would do");
+    refused(c, ATTN_ESHAPE, "; a scale of 10 would do");
     c.cell = 100000; /* 10^9 pixels a side: their number does not fit 64 bits as bytes */
-    refused(c, ATTN_ESHAPE, "not even cells of 1 pixel would do");
+    refused(c, ATTN_ESHAPE, "; scale 1 and cells without a given size would do");
+    c.scale = 10;
+    c.cell = 0;
+    attn_image image;
+    const attn_allocator allocator = {small_only, give_back, NULL};
+    assert_int_equal(attn_heatmap_draw(&c, &image, NULL, &allocator, NULL), ATTN_ENOMEM); /* it is true */
     p.rows = 65537;
     refused(c, ATTN_ESHAPE, "panel 1 has 65537 x 700 cells; at most 65536 a side can be drawn");
     free(w);

@@ -284,13 +284,12 @@ static void b81(void **state)
     attn_corpus *c = attn_corpus_new(NULL);
     attn_example e;
     assert_int_equal(attn_tokenize(m, c, "我在银行工作", ATTN_TOKENIZE_AUTO, "银行", &e, NULL), ATTN_OK);
-    assert_int_equal(e.length, 4);
-    assert_string_equal(e.tokens[2], "银行");
+    assert_true(e.length == 4 && strcmp(e.tokens[2], "银行") == 0);
     attn_corpus_free(c);
     attn_word_sense_free(m);
 }
 
-/* Long lines, with and without a space; nothing of them stays when the corpus is cleared. */
+/* Long lines, with and without a space. */
 static void long_lines(void **state)
 {
     enum { TIMES = 20000 };

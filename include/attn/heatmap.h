@@ -22,6 +22,7 @@ typedef struct attn_heatmap_panel {
     const char *const *row_labels;    /* UTF-8; NULL: 0, 1, 2 ... */
     const char *const *column_labels; /* UTF-8; NULL: 0, 1, 2 ... */
     const double *numbers;            /* rows x columns, finite, what is written into the cells; NULL: the values */
+    int group;                        /* panels that follow each other with one number belong together, as the heads of a sentence */
 } attn_heatmap_panel;
 
 typedef enum attn_annotate {
@@ -32,29 +33,41 @@ typedef enum attn_annotate {
 
 /** Zero means the default in brackets. */
 typedef struct attn_heatmap_config {
-    const attn_heatmap_panel *panels; /* drawn one under the other, on one common scale */
+    const attn_heatmap_panel *panels; /* in a grid, on one common scale; if groups have several panels, each group begins a new row */
     int n_panels;
     const char *title;        /* [none] */
     const char *row_title;    /* ["query: who looks"] */
     const char *column_title; /* ["key: looked at"] */
     const char *bar_title;    /* ["attention weight"] */
     const char *cmap;         /* ["blues"] a name of attn_cmap_name */
-    double vmin, vmax;        /* range of the colours [0..1 when both are 0] */
+    double vmin, vmax;        /* range of the colours; NAN: the least or the largest visible value [0..1 when both are 0; of a diverging
+                                 map, as far on either side of 0 as the values reach] */
     int digits;               /* digits after the point [2]; -1 for none */
     attn_annotate annotate;
     int annotate_top; /* > 0: numbers only in the so many largest cells of each row [0: in every cell] */
     const char *font; /* "FILE" or "FILE:FACE" [found by the characters of the labels] */
-    int cell;         /* side of a cell in pixels [by the size of the matrix] */
+    int cell;         /* side of a cell in pixels [by the size of the matrix; of very large ones a cell shows the maximum of a block] */
     int scale;        /* pixels a pixel, for high-density screens [1] */
 } attn_heatmap_config;
+
+/** Remarks for the user, a line each: hidden numbers, thinned labels, characters without a glyph; "" if there are none. */
+#define ATTN_NOTES_SIZE 1024
 
 /** A picture: 8-bit RGB, row-major, no padding. Free with attn_image_free. */
 typedef struct attn_image {
     int width, height;
     uint8_t *rgb;
     attn_allocator allocator;
-    char notes[1024]; /* remarks for the user, a line each: hidden numbers, thinned labels, characters without a glyph; "" if none */
+    char notes[ATTN_NOTES_SIZE];
 } attn_image;
+
+/** A picture that is text: SVG, or lines for a terminal. UTF-8 with a terminating zero. Free with attn_document_free. */
+typedef struct attn_document {
+    char *text;
+    size_t size; /* without the zero */
+    attn_allocator allocator;
+    char notes[ATTN_NOTES_SIZE];
+} attn_document;
 
 /** Where things stand in the picture, for tests and for tools that put something on top. */
 typedef struct attn_heatmap_layout {
@@ -63,8 +76,9 @@ typedef struct attn_heatmap_layout {
     int n_panels;
     struct {
         int x, y, rows, columns;
-    } panel[64];    /* top left corner of the first cell, in pixels */
-    int label_step; /* every label_step-th label is drawn; 1: all */
+    } panel[64];    /* top left corner of the first cell, in pixels; rows and columns of cells */
+    int block;      /* a cell shows block x block values: their maximum (of a diverging map, the value farthest from 0); 1: its own */
+    int label_step; /* the labels of every label_step-th row and column of cells are drawn; 1: all */
     bool numbers;   /* the numbers are drawn */
 } attn_heatmap_layout;
 
@@ -76,6 +90,13 @@ ATTN_API ATTN_NODISCARD attn_status attn_heatmap_draw(const attn_heatmap_config 
 
 ATTN_API void attn_image_free(attn_image *image);
 
+/** The same picture as SVG 1.1, with real text: a viewer draws the labels with its own fonts, so any script that it knows, right-to-left
+ * ones too. The places are those of attn_heatmap_draw. Well-formed XML whatever the labels hold. Errors as above. */
+ATTN_API ATTN_NODISCARD attn_status attn_heatmap_svg(const attn_heatmap_config *config, attn_document *svg, attn_heatmap_layout *layout,
+                                                     const attn_allocator *allocator, attn_error *error);
+
+ATTN_API void attn_document_free(attn_document *document);
+
 /** Encodes as PNG into memory; `*bytes` belongs to the caller, who frees it with the allocator that was given (NULL: free()). */
 ATTN_API ATTN_NODISCARD attn_status attn_png_encode(const attn_image *image, uint8_t **bytes, size_t *size, const attn_allocator *allocator,
                                                     attn_error *error);
@@ -84,10 +105,12 @@ ATTN_API ATTN_NODISCARD attn_status attn_png_encode(const attn_image *image, uin
  * @return ATTN_EIO with path and reason; the old file is untouched then and no rubbish stays */
 ATTN_API ATTN_NODISCARD attn_status attn_png_write(const char *path, const attn_image *image, attn_error *error);
 
-/** Colour maps: their number, names, and the colour at v in 0..1 (clipped). */
+/** Colour maps: their number, names, and the colour at v in 0..1 (clipped), one of 256. All are lightest at 0 and darkest at 1, except the
+ * diverging ones: lightest at 0.5, which stands for the value 0, and equally dark on both sides. */
 ATTN_API int attn_cmap_count(void);
 ATTN_API const char *attn_cmap_name(int cmap);
 ATTN_API int attn_cmap_find(const char *name);
+ATTN_API bool attn_cmap_diverges(int cmap);
 ATTN_API void attn_cmap_color(int cmap, double v, uint8_t rgb[3]);
 
 /** WCAG 2 relative luminance of an sRGB colour, 0..1, and whether black text is the more readable on it (luminance > 0.179). */

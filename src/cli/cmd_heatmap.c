@@ -1,5 +1,6 @@
 /* attn heatmap MODEL SENTENCE... -o FILE, attn heatmap --matrix FILE -o FILE */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "heatmap.h"
@@ -25,7 +26,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Where the picture goes, a PNG; - is standard output", 0},
+    {"output", 'o', "FILE", 0, "Where the picture goes: .png or .svg; - is standard output, a PNG", 0},
     {"matrix", KEY_MATRIX, "FILE", 0, "Draw this matrix instead: .npy, .tsv or .json; - is standard input", 1},
     {"rows", KEY_ROWS, "FILE", 0, "Labels of its rows, one a line", 1},
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
@@ -34,8 +35,9 @@ static const struct argp_option options[] = {
     OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list prints the names", 3},
-    {"vmin", KEY_VMIN, "X", 0, "Value of the first colour (default 0)", 3},
-    {"vmax", KEY_VMAX, "X", 0, "Value of the last colour (default 1)", 3},
+    {"vmin", KEY_VMIN, "X|auto", 0, "Value of the first colour (default 0); auto: the least value", 3},
+    {"vmax", KEY_VMAX, "X|auto", 0,
+     "Value of the last colour (default 1); auto: the largest value. Of blue_red both are by default as far from 0 as the values reach", 3},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point (default 2)", 3},
     {"annotate", KEY_ANNOTATE, "auto|all|none|top=K", 0,
      "Numbers in the cells: where they fit (default), always, never, or in the K largest of each row", 3},
@@ -100,7 +102,9 @@ static bool is_stdio(const char *path)
 static void check_arguments(heatmap_arguments *a, struct argp_state *state)
 {
     attn_heatmap_config *look = &a->look;
-    look->vmax = a->has_vmax ? look->vmax : 1;
+    if (!a->has_vmax && (a->has_vmin || !attn_cmap_diverges(attn_cmap_find(look->cmap != NULL ? look->cmap : "blues")))) {
+        look->vmax = 1;
+    }
     if (a->list) {
         return;
     }
@@ -116,26 +120,32 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
         argp_error(state, "the picture and the weights cannot both go to standard output");
     } else if (is_stdio(a->matrix) + is_stdio(a->rows) + is_stdio(a->columns) > 1) {
         argp_error(state, "only one of --matrix, --rows and --columns can be standard input");
-    } else if (!(look->vmin < look->vmax)) {
+    } else if (look->vmin >= look->vmax && (look->vmin != 0 || look->vmax != 0 || a->has_vmax)) {
         argp_error(state, "the colours reach from %g to %g, expected --vmin below --vmax", look->vmin, look->vmax);
     }
+}
+
+/* NAN: the values decide. */
+static double parse_range(const char *option, const char *text, struct argp_state *state)
+{
+    const double most = 1e300;
+    return strcmp(text, "auto") == 0 ? NAN : parse_real(option, text, -most, most, state);
 }
 
 /* Options of how the picture looks. */
 static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp_state *state)
 {
-    const double most = 1e300;
     switch (key) {
     case KEY_CMAP:
         a->list = strcmp(text, "list") == 0;
         a->look.cmap = a->list ? NULL : parse_cmap(text, state);
         return 0;
     case KEY_VMIN:
-        a->look.vmin = parse_real("vmin", text, -most, most, state);
+        a->look.vmin = parse_range("vmin", text, state);
         a->has_vmin = true;
         return 0;
     case KEY_VMAX:
-        a->look.vmax = parse_real("vmax", text, -most, most, state);
+        a->look.vmax = parse_range("vmax", text, state);
         a->has_vmax = true;
         return 0;
     case KEY_DIGITS:

@@ -29,7 +29,7 @@ static void note_range(const heatmap_arguments *a, const attn_matrix *m)
         low = m->values[i] < low ? m->values[i] : low;
         high = m->values[i] > high ? m->values[i] : high;
     }
-    if (!a->has_vmin && !a->has_vmax && (low < a->look.vmin || high > a->look.vmax)) {
+    if (!a->has_vmin && !a->has_vmax && a->look.vmax > 0 && (low < a->look.vmin || high > a->look.vmax)) {
         note(a->request.quiet, "the values reach from %g to %g, the colours from %g to %g: --vmin and --vmax change that", low, high,
              a->look.vmin, a->look.vmax);
     }

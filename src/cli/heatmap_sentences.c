@@ -10,6 +10,7 @@ typedef struct job {
     attn_word_sense *m;
     panels *p;
     attn_example words;
+    int sentence;      /* counted from 0 */
     const char *where; /* for messages: "", "sentence 2: ", "standard input:2: " */
     int heads;
     double *weights; /* (heads, L, L) */
@@ -73,7 +74,7 @@ static char *panel_title(const job *j, int head)
     if (title != NULL && head == HEADS_MEAN) {
         (void)snprintf(title, size, "%s", sense);
     } else if (title != NULL) {
-        (void)snprintf(title, size, "%s%shead %d of 0..%d", sense, sense[0] != '\0' ? ", " : "", head, j->heads - 1);
+        (void)snprintf(title, size, "%s%shead %d", sense, sense[0] != '\0' ? ", " : "", head);
     }
     return title;
 }
@@ -88,6 +89,7 @@ static int add_panel(job *j, int head)
     p->panel = larger;
     attn_heatmap_panel *panel = &p->panel[p->n++];
     *panel = (attn_heatmap_panel){.title = panel_title(j, head), .rows = j->words.length, .columns = j->words.length};
+    panel->group = j->sentence;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
@@ -122,7 +124,9 @@ static int add_sentence(void *ctx, const char *text, const char *where, long lon
     (void)number;
     j->where = where;
     int code = read_sentence(j->m, j->p->words, text, j->request->tokenize, any_target, where, &j->words);
-    return code == DONE ? add_panels(j) : code;
+    code = code == DONE ? add_panels(j) : code;
+    j->sentence++;
+    return code;
 }
 
 int panels_of_sentences(const sentence_request *request, panels *p)

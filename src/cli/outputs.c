@@ -29,8 +29,22 @@ static int write_png(const char *path, const attn_heatmap_config *look, bool qui
     return code;
 }
 
+static int write_svg(const char *path, const attn_heatmap_config *look, bool quiet)
+{
+    attn_error error;
+    attn_document svg;
+    if (attn_heatmap_svg(look, &svg, NULL, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    print_notes(svg.notes, quiet);
+    int code = attn_file_write(path, svg.text, svg.size, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    attn_document_free(&svg);
+    return code;
+}
+
 const output_format picture_formats[] = {
     {".png", write_png},
+    {".svg", write_svg},
     {NULL, NULL},
 };
 

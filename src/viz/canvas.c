@@ -64,13 +64,15 @@ void attn__frame(attn_image *canvas, attn__box b, int width, const uint8_t rgb[3
     attn__fill(canvas, (attn__box){b.x1, b.y0, b.x1 + width, b.y1}, rgb);
 }
 
-void attn__hatch(attn_image *canvas, attn__box box, int scale)
+void attn__hatch(attn_image *canvas, attn__box box, bool falling, int scale)
 {
     static const uint8_t ground[3] = {0xd9, 0xd9, 0xd9}, line[3] = {0x9a, 0x9a, 0x9a};
+    int period = 8 * scale;
     box = clip(canvas, box);
     for (int y = box.y0; y < box.y1; y++) {
+        int shift = falling ? period - y % period : y; /* x - y, but not below 0 */
         for (int x = box.x0; x < box.x1; x++) {
-            set(pixel(canvas, x, y), (x + y) % (8 * scale) < scale ? line : ground);
+            set(pixel(canvas, x, y), (x + shift) % period < scale ? line : ground);
         }
     }
 }

@@ -4,6 +4,8 @@
 
 #ifdef ATTN_HAVE_FONTCONFIG
 
+#include <string.h>
+
 #include <fontconfig/fontconfig.h>
 
 #define FIRST_EASTERN 0x2e80 /* from here on: Chinese, Japanese, Korean and rarer scripts */
@@ -99,8 +101,10 @@ attn_status attn__fonts_find(attn__fonts *f)
     if (config == NULL) {
         return ATTN_OK;
     }
+    const char *language = attn__fonts_language(f);
+    bool chinese = language == NULL || strcmp(language, "zh-Hans") == 0; /* fontconfig's name of it is older */
     attn_status status = add_for(f, config, "en", FIRST_EASTERN);
-    status = status == ATTN_OK ? add_for(f, config, "zh-cn", ATTN__CODE_POINTS) : status;
+    status = status == ATTN_OK ? add_for(f, config, chinese ? "zh-cn" : language, ATTN__CODE_POINTS) : status;
     FcConfigDestroy(config);
     return status;
 }

@@ -44,6 +44,26 @@ bool attn__fonts_uses(const attn__fonts *f, int32_t code)
     return (f->used[code / 8] >> code % 8 & 1) != 0;
 }
 
+static bool uses_any(const attn__fonts *f, int32_t first, int32_t last)
+{
+    int32_t c = first;
+    while (c <= last && !attn__fonts_uses(f, c)) {
+        c++;
+    }
+    return c <= last;
+}
+
+const char *attn__fonts_language(const attn__fonts *f)
+{
+    if (uses_any(f, 0x3041, 0x30fa) || uses_any(f, 0xff66, 0xff9d)) { /* kana, narrow kana */
+        return "ja";
+    }
+    if (uses_any(f, 0x1100, 0x11ff) || uses_any(f, 0xac00, 0xd7a3)) { /* Hangul */
+        return "ko";
+    }
+    return uses_any(f, 0x3400, 0x9fff) || uses_any(f, 0x20000, 0x3ffff) ? "zh-Hans" : NULL;
+}
+
 attn_status attn__fonts_add(attn__fonts *f, const char *path, int face, attn_error *error)
 {
     if (f->n == ATTN__MAX_FONTS) {

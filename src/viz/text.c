@@ -138,9 +138,14 @@ static attn__point turned(turn how, pivot p, int u, int v)
 }
 
 /* Stacked characters: centred, one below the other, the last one's foot at y = 0. */
+int attn__stack_base(const attn__text *t, int i)
+{
+    return (int)lround(-(t->n - 1 - i) * 1.1 * t->size - 0.12 * t->size);
+}
+
 static attn__point stack_place(const attn__fonts *f, const attn__text *t, int i)
 {
-    return (attn__point){-middle(f, t->glyphs[i], t->size).x, (int)lround(-(t->n - 1 - i) * 1.1 * t->size - 0.12 * t->size)};
+    return (attn__point){-middle(f, t->glyphs[i], t->size).x, attn__stack_base(t, i)};
 }
 
 static attn__box stacked_ink(const attn__fonts *f, const attn__text *t, int i)

@@ -7,10 +7,13 @@
  *   builtin_face.c  letters without any font, and the box for a character that no font has
  *   fonts.c         the chain of fonts of one picture; font_find.c finds them on the machine
  *   text.c          labels: reading, measuring, shortening, drawing
- *   plan.c          where everything stands
- *   raster.c        the plan as pixels
- *   heatmap.c       from the caller's configuration to the picture
+ *   plot.c          what is drawn: the caller's configuration, checked, read and measured
+ *   cells.c         what a cell shows: the block of values behind it, its colour
+ *   plan.c          where everything stands; plan_grid.c: the panels
+ *   draw.c          the plan, stroke by stroke, with one of two pens: pixels.c, svg.c
+ *   heatmap.c       from the caller's configuration to the picture; notes.c: what it has to say
  *   png.c           pixels to a file (stb_image_write)
+ *   out.c           text that grows, for SVG and the terminal
  * Everything of one picture lives in one arena. Not installed. */
 #ifndef ATTN_VIZ_H
 #define ATTN_VIZ_H
@@ -52,8 +55,8 @@ attn__box attn__box_move(attn__box b, int dx, int dy);
 void attn__fill(attn_image *canvas, attn__box box, const uint8_t rgb[3]);
 /* A line of `width` pixels just outside the box. */
 void attn__frame(attn_image *canvas, attn__box box, int width, const uint8_t rgb[3]);
-/* "Not a value": grey with diagonal lines; their phase follows the picture, so that neighbours join. */
-void attn__hatch(attn_image *canvas, attn__box box, int scale);
+/* "Not a value": grey with diagonal lines, rising or falling; their phase follows the picture, so that neighbours join. */
+void attn__hatch(attn_image *canvas, attn__box box, bool falling, int scale);
 /* Mixes one pixel with `rgb`: 0 leaves it, 255 replaces it. */
 void attn__blend(attn_image *canvas, int x, int y, const uint8_t rgb[3], uint8_t coverage);
 
@@ -142,6 +145,8 @@ bool attn__fonts_uses(const attn__fonts *f, int32_t code);
 attn_status attn__fonts_choose(attn__fonts *f, const char *font, attn_error *error);
 /* Adds a file to the chain: ATTN_OK, ATTN_EIO, ATTN_ENOMEM, or ATTN_EFORMAT with what is wrong with the font. */
 attn_status attn__fonts_add(attn__fonts *f, const char *path, int face, attn_error *error);
+/* What the characters in use say of the language, where it decides the shapes of characters: "zh-Hans", "ja", "ko"; else NULL. */
+const char *attn__fonts_language(const attn__fonts *f);
 attn__glyph attn__fonts_glyph(const attn__fonts *f, int32_t code);
 double attn__glyph_advance(const attn__fonts *f, attn__glyph g, int size);
 attn__box attn__glyph_ink(const attn__fonts *f, attn__glyph g, int size, int phase);
@@ -189,14 +194,34 @@ typedef struct attn__ascii {
     attn__glyph glyphs[ATTN__NUMBER_SIZE];
 } attn__ascii;
 void attn__ascii_set(attn__fonts *f, attn__ascii *a, const char *string, int size);
+/* Baseline of character i of a stacked text, from the foot of the column. */
+int attn__stack_base(const attn__text *t, int i);
 /* Draws with the origin at (x, y). */
 void attn__text_draw(attn__fonts *f, attn_image *canvas, const attn__text *t, bool upright, int x, int y, const uint8_t rgb[3]);
 
-/* ---- plan.c ---- */
+/* ---- out.c ---- */
+
+typedef struct attn__out {
+    char *text;
+    size_t size, room;
+    const attn_allocator *allocator;
+    bool failed; /* sticky: out of memory */
+} attn__out;
+
+void attn__out_bytes(attn__out *o, const char *bytes, size_t size);
+/* At most 400 bytes. */
+void attn__out_format(attn__out *o, const char *format, ...) ATTN_PRINTF(2, 3);
+void attn__out_code(attn__out *o, int32_t code);
+/* Hands the text over. ATTN_ENOMEM if anything was lost. */
+attn_status attn__out_end(attn__out *o, attn_document *document, attn_error *error);
+
+/* ---- plot.c ---- */
 
 #define ATTN__MAX_PANELS 64
 #define ATTN__TICKS      5
-#define ATTN__CAPTIONS   2
+
+/* Lines under the picture; those with a swatch first. */
+enum { ATTN__LEGEND_MASKED, ATTN__LEGEND_NAN, ATTN__SAYS_BLOCK, ATTN__SAYS_STEP, ATTN__CAPTIONS };
 
 typedef struct attn__plot_panel {
     const attn_heatmap_panel *data;
@@ -209,47 +234,122 @@ typedef struct attn__plot {
     attn__plot_panel *panels;
     attn__text title, row_title, column_title, bar_title;
     attn__text tick[ATTN__TICKS];
-    attn__text caption[ATTN__CAPTIONS]; /* the first explains the hatch, the second thinned labels; n = 0: none */
-    attn__text number[2];               /* widest number in a roomy and in a tight size */
+    attn__text caption[ATTN__CAPTIONS]; /* n = 0: none */
+    attn__ascii number[2];              /* widest number in a roomy and in a tight size */
     double vmin, vmax;
+    bool diverging;
     bool below, above;             /* a visible value lies outside the range */
     uint8_t color[ATTN__STEPS][3]; /* of the colour map */
-    int digits, cell, scale;       /* cell 0: chosen here */
+    int digits, cell, scale;       /* cell 0: chosen by the plan */
     int top;                       /* numbers in the so many largest cells of a row; 0: in all */
     attn_annotate annotate;
     int label_size;
+    const char *language; /* of the labels, where it decides the shapes of characters: "zh-Hans", "ja", "ko"; else NULL */
 } attn__plot;
 
-/* Where it stands: origins of texts, boxes of the rest, in pixels. */
+/* Checks, reads and measures. Errors as attn_heatmap_draw. */
+attn_status attn__plot_make(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
+/* Sets one of the captions. ATTN_ENOMEM. */
+attn_status attn__plot_caption(attn__plot *plot, attn__fonts *fonts, int which, const char *utf8, attn_error *error);
+
+/* ---- cells.c ---- */
+
+typedef enum attn__cell { ATTN__VALUE, ATTN__MASKED, ATTN__NAN } attn__cell;
+
+/* What value i of a panel is, and what is written into its cell. */
+attn__cell attn__cell_kind(const attn_heatmap_panel *p, int64_t i);
+double attn__cell_number(const attn_heatmap_panel *p, int64_t i);
+/* The block of values behind a cell of the picture: *value is their maximum, or the one farthest from 0; without any it is no value. */
+attn__cell attn__block_value(const attn__plot *plot, int panel, int block, int row, int column, double *value);
+/* Number of the colour of a value. */
+int attn__plot_step(const attn__plot *plot, double v);
+/* Whether the number of a cell is drawn, numbers being drawn at all: it is a value and, if only the largest of its row are, one of them. */
+bool attn__shows_number(const attn__plot *plot, const attn_heatmap_panel *p, int64_t index);
+
+/* ---- plan.c ---- */
+
+/* Which part of a text stands at a point: its start, middle or end. */
+typedef enum attn__anchor { ATTN__START, ATTN__MIDDLE, ATTN__END } attn__anchor;
+
+/* A place for a text: of a level one the anchor's x and the baseline's y; of an upright one the baseline's x and the anchor's y. */
+typedef struct attn__spot {
+    int x, y;
+    attn__anchor anchor;
+} attn__spot;
+
+/* Where it stands: in pixels. */
 typedef struct attn__plan {
     attn_heatmap_layout layout;
     int64_t width, height; /* before they are known to fit an int */
     bool upright;          /* column labels */
     int number_size;       /* index into plot->number */
-    attn__point title, bar_title;
+    attn__spot title, bar_title;
     struct {
-        attn__point title, row_title, column_title;
-        int label_right, label_foot; /* row labels end at this x, column labels stand on this y */
+        attn__spot title, row_title, column_title;
+        bool has_row_title, has_column_title; /* those at the left and at the top of the grid */
+        int label_right, label_foot;          /* row labels end at this x, column labels stand on this y */
         attn__box cells;
     } panel[ATTN__MAX_PANELS];
-    attn__box bar, swatch;
+    attn__box bar, swatch[ATTN__LEGEND_NAN + 1];
     int n_ticks;
     int tick_x, tick_length;
-    attn__point caption[ATTN__CAPTIONS];
+    attn__spot caption[ATTN__CAPTIONS];
 } attn__plan;
+
+/* Distances at scale 1. */
+enum {
+    ATTN__MARGIN = 20,
+    ATTN__TITLE_GAP = 14,
+    ATTN__PANEL_GAP = 28,
+    ATTN__LABEL_GAP = 8,
+};
 
 /* Cell sizes and label steps, then positions. Pure; cannot fail. */
 void attn__plan_make(const attn__plot *plot, attn__plan *plan);
 /* Bytes of the encoder's input. */
 int64_t attn__plan_bytes(const attn__plan *plan);
 
-/* ---- raster.c ---- */
+/* Places beyond this are cut: the picture is refused anyway. */
+#define ATTN__FAR (1 << 28)
+int attn__place(int64_t v);
+/* A line of text whose top is at y; returns its baseline and moves y below it and a gap. Nothing happens for an empty text. */
+int attn__put_line(const attn__text *t, int64_t *y, int gap);
+attn__box attn__line(attn__box ink, int size);
 
-/* Draws on an image of the plan's size, white at the start. Pure but for the glyph cache in `fonts`. */
-void attn__raster(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas);
-/* Whether cell i of a panel holds no value. */
-bool attn__cell_hidden(const attn_heatmap_panel *p, int64_t i);
-/* What is written into it otherwise. */
-double attn__cell_number(const attn_heatmap_panel *p, int64_t i);
+/* Puts the panels below y; returns where they end. (plan_grid.c) */
+int64_t attn__put_panels(const attn__plot *plot, attn__plan *plan, int64_t y);
+
+/* ---- draw.c ---- */
+
+/* What a plan is drawn with. Each kind of pen begins with this. */
+typedef struct attn__pen attn__pen;
+struct attn__pen {
+    const attn__plot *plot;
+    const attn__plan *plan;
+    void (*cells)(attn__pen *pen, int panel); /* their colours and hatches, without numbers */
+    void (*bar)(attn__pen *pen);              /* the colours of the bar */
+    void (*fill)(attn__pen *pen, attn__box box, const uint8_t rgb[3]);
+    void (*frame)(attn__pen *pen, attn__box box, const uint8_t rgb[3]); /* just outside of it */
+    void (*hatch)(attn__pen *pen, attn__box box, attn__cell kind);
+    /* A triangle over (up) or under a line of 2 * half + 1 pixels around x. */
+    void (*point)(attn__pen *pen, attn__point base, int half, bool up, const uint8_t rgb[3]);
+    void (*text)(attn__pen *pen, const attn__text *t, attn__spot at, bool upright, const uint8_t rgb[3]);
+};
+
+void attn__draw(attn__pen *pen, attn__fonts *fonts);
+/* The box of one cell of the picture. */
+attn__box attn__cell_box(const attn__plan *plan, int panel, int row, int column);
+
+/* ---- pixels.c, svg.c ---- */
+
+/* Draws on an image of the plan's size, white at the start. Memory: fonts->out_of_memory. */
+void attn__draw_pixels(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas);
+/* Writes SVG. ATTN_ENOMEM. */
+attn_status attn__draw_svg(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_document *svg, attn_error *error);
+
+/* ---- notes.c ---- */
+
+/* What the picture has to say; `drawn` if the characters are drawn here, so that missing ones are missing. */
+void attn__notes(const attn__plot *plot, const attn__plan *plan, const attn__fonts *fonts, bool drawn, char notes[ATTN_NOTES_SIZE]);
 
 #endif

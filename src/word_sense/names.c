@@ -58,7 +58,7 @@ static bool more_slots(attn__names *n)
 
 int64_t attn__names_find(const attn__names *n, const char *text, size_t size)
 {
-    return n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
+    return size > n->longest || n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
 }
 
 /* Strings share pieces of the arena, which alone would give each of them a line of the cache. */

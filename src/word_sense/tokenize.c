@@ -87,6 +87,12 @@ bool attn__cut_asks(const attn__cutter *c, const char *text, size_t size)
     return c->word != NULL ? strlen(c->word) == size && memcmp(c->word, text, size) == 0 : attn__names_find(&c->m->lemmas, text, size) >= 0;
 }
 
+size_t attn__cut_longest(const attn__cutter *c)
+{
+    size_t longest = c->m->vocabulary.longest > c->m->lemmas.longest ? c->m->vocabulary.longest : c->m->lemmas.longest;
+    return c->word != NULL && strlen(c->word) > longest ? strlen(c->word) : longest;
+}
+
 bool attn__cut_knows(const attn__cutter *c, const char *text, size_t size)
 {
     return attn__text_row(c->m, text, size) > 0 || attn__names_find(&c->m->lemmas, text, size) >= 0 || attn__cut_asks(c, text, size);
@@ -145,6 +151,9 @@ bool attn__cut_add_known(attn__cutter *c, const char *text, size_t size)
     if (attn__cut_knows(c, text, size)) {
         attn__cut_add(c, text, size);
         return true;
+    }
+    if (size / 3 > attn__cut_longest(c)) { /* no character becomes shorter than a third */
+        return false;
     }
     size_t n;
     const char *folded = attn__cut_fold(c, text, size, &n);

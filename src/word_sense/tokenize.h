@@ -35,6 +35,8 @@ bool attn__is_unspaced(int32_t code);
 
 /* ---- tokenize.c: tokens and what the model knows of them ---- */
 
+/* Bytes of the longest text that attn__cut_knows can know. */
+size_t attn__cut_longest(const attn__cutter *c);
 bool attn__cut_knows(const attn__cutter *c, const char *text, size_t size);
 bool attn__cut_asks(const attn__cutter *c, const char *text, size_t size);
 /* Adds a token as it stands. */

@@ -72,8 +72,7 @@ typedef bool (*test_fn)(const attn__cutter *c, const char *text, size_t size);
 /* How many units from number i on are the longest word that passes the test; 0 if there is none. At most `most`. */
 static size_t longest(const attn__cutter *c, const char *text, size_t i, size_t most, test_fn test)
 {
-    size_t limit = c->m->vocabulary.longest > c->m->lemmas.longest ? c->m->vocabulary.longest : c->m->lemmas.longest, n = 0;
-    limit = c->word != NULL && strlen(c->word) > limit ? strlen(c->word) : limit;
+    size_t limit = attn__cut_longest(c), n = 0;
     while (n < most && c->unit[i + n + 1] - c->unit[i] <= limit) {
         n++;
     }

@@ -71,6 +71,29 @@ static inline drawing draw(attn_heatmap_config config, attn_heatmap_panel panel)
     return d;
 }
 
+static inline void cell_color(const char *cmap, double v, uint8_t rgb[3])
+{
+    attn_cmap_color(attn_cmap_find(cmap), v, rgb);
+}
+
+/* Every pixel of the cell has this colour (there is no number), and it ends where its neighbour begins. */
+static inline void cell_is(const drawing *d, int panel, int row, int column, double v)
+{
+    uint8_t rgb[3];
+    cell_color("blues", v, rgb);
+    int x = d->at.panel[panel].x + column * d->at.cell_width, y = d->at.panel[panel].y + row * d->at.cell_height;
+    for (int i = 0; i < d->at.cell_height; i++) {
+        for (int j = 0; j < d->at.cell_width; j++) {
+            assert_true(pixel_is(&d->image, x + j, y + i, rgb));
+        }
+    }
+}
+
+static inline bool is_hatch(const uint8_t *p)
+{
+    return p[0] == p[1] && p[1] == p[2] && (p[0] == 0xd9 || p[0] == 0x9a);
+}
+
 /* n x n values, none like its neighbours. */
 static inline attn_heatmap_panel square(int n, double *values)
 {
