@@ -137,11 +137,6 @@ silent
 ends 0 --matrix m.tsv --cell 4 -o c.png
 grep -qF 'attn: numbers are hidden: cells of 4 x 4 pixels are too small for them' err.txt || bad 'nothing said of hidden numbers'
 
-ends 0 --cmap list
-printf 'blues\nviridis_r\n' >names.txt
-head -n 2 out.bin | cmp -s - names.txt || bad 'the names of the colour maps'
-[ "$(($(wc -l <out.bin)))" -ge 5 ] || bad 'too few colour maps'
-
 # ---- sentences ----
 
 one='apple will release a new phone' two='she ate an apple'
@@ -193,8 +188,6 @@ grep -qF 'attn: sentence 2: no word whose senses the model knows, so no sense is
 
 ends 2
 says 'a model or --matrix is missing'
-ends 2 m.safetensors "$one"
-says 'an output is missing: -o FILE.png'
 ends 2 m.safetensors "$one" -o x.jpg
 says 'x.jpg: expected a name that ends in .png or .svg for -o'
 ends 2 m.safetensors "$one" --save-weights x.tsv

@@ -95,6 +95,30 @@ ATTN_API void attn_image_free(attn_image *image);
 ATTN_API ATTN_NODISCARD attn_status attn_heatmap_svg(const attn_heatmap_config *config, attn_document *svg, attn_heatmap_layout *layout,
                                                      const attn_allocator *allocator, attn_error *error);
 
+/** What a terminal can show. */
+typedef enum attn_terminal_colors {
+    ATTN_COLORS_NONE, /* no escape sequences at all */
+    ATTN_COLORS_256,  /* the palette of xterm */
+    ATTN_COLORS_24BIT
+} attn_terminal_colors;
+
+typedef struct attn_terminal {
+    attn_terminal_colors colors;
+    int columns; /* 0: as many as are wanted */
+} attn_terminal;
+
+/** The same matrices as lines for a terminal, one panel under the other: numbers on their colours; if they do not fit between the columns
+ * of the terminal, colours alone, or without colours a digit a cell, in tenths of the range; if these do not fit, the maximum of blocks.
+ * Characters count as wide as terminals draw them, those of Chinese as two columns; those that control terminals are replaced. Fonts, sizes
+ * in pixels and scale are not used. Errors as attn_heatmap_draw. */
+ATTN_API ATTN_NODISCARD attn_status attn_heatmap_terminal(const attn_heatmap_config *config, attn_terminal terminal, attn_document *lines,
+                                                          const attn_allocator *allocator, attn_error *error);
+
+/** The escape sequence for text on a ground of this colour, black or white, whichever is readable on what is really shown; "" for
+ * ATTN_COLORS_NONE. "\033[0m" ends it. Returns `sequence`. */
+#define ATTN_SEQUENCE_SIZE 48
+ATTN_API const char *attn_terminal_ground(attn_terminal_colors colors, const uint8_t rgb[3], char sequence[ATTN_SEQUENCE_SIZE]);
+
 ATTN_API void attn_document_free(attn_document *document);
 
 /** Encodes as PNG into memory; `*bytes` belongs to the caller, who frees it with the allocator that was given (NULL: free()). */

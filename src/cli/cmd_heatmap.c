@@ -22,11 +22,12 @@ enum {
     KEY_COLUMN_TITLE,
     KEY_BAR_TITLE,
     KEY_CELL,
-    KEY_WEIGHTS
+    KEY_WEIGHTS,
+    KEY_COLOR
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Where the picture goes: .png or .svg; - is standard output, a PNG", 0},
+    {"output", 'o', "FILE", 0, "Where the picture goes: .png or .svg; - is standard output, a PNG. Default: to the terminal as text", 0},
     {"matrix", KEY_MATRIX, "FILE", 0, "Draw this matrix instead: .npy, .tsv or .json; - is standard input", 1},
     {"rows", KEY_ROWS, "FILE", 0, "Labels of its rows, one a line", 1},
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
@@ -34,13 +35,14 @@ static const struct argp_option options[] = {
     {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
     OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
-    {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list prints the names", 3},
+    {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list shows all maps", 3},
     {"vmin", KEY_VMIN, "X|auto", 0, "Value of the first colour (default 0); auto: the least value", 3},
     {"vmax", KEY_VMAX, "X|auto", 0,
      "Value of the last colour (default 1); auto: the largest value. Of blue_red both are by default as far from 0 as the values reach", 3},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point (default 2)", 3},
     {"annotate", KEY_ANNOTATE, "auto|all|none|top=K", 0,
      "Numbers in the cells: where they fit (default), always, never, or in the K largest of each row", 3},
+    {"color", KEY_COLOR, "auto|always|never", 0, "Colours in the terminal (default: if it has them and NO_COLOR is not set)", 3},
     {"font", KEY_FONT, "FILE[:FACE]", 0, "Font (default: one that has the characters of the labels)", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
@@ -114,8 +116,6 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
         argp_error(state, "--matrix draws a matrix as it is: no model, sentence or --head goes with it");
     } else if (a->matrix == NULL && (a->rows != NULL || a->columns != NULL)) {
         argp_error(state, "--rows and --columns are labels for --matrix; a sentence is labelled by its words");
-    } else if (a->output == NULL && a->weights == NULL) {
-        argp_error(state, "an output is missing: -o FILE.png");
     } else if (is_stdio(a->output) && is_stdio(a->weights)) {
         argp_error(state, "the picture and the weights cannot both go to standard output");
     } else if (is_stdio(a->matrix) + is_stdio(a->rows) + is_stdio(a->columns) > 1) {
@@ -203,6 +203,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->request.head = parse_head(text, state);
         a->has_head = true;
         return 0;
+    case KEY_COLOR: {
+        static const char *const wishes[] = {"auto", "always", "never", NULL};
+        a->color = (color_wish)parse_choice("color", text, wishes, state);
+        return 0;
+    }
     case KEY_WEIGHTS:
         check_format("--save-weights", text, weights_formats, state);
         a->weights = text;
@@ -225,7 +230,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse_option,
-    "MODEL [SENTENCE...] -o FILE.png\n--matrix FILE [--rows FILE] [--columns FILE] -o FILE.png",
+    "MODEL [SENTENCE...] [-o FILE]\n--matrix FILE [--rows FILE] [--columns FILE] [-o FILE]",
     "Draws who attends to whom in sentences, a panel for each: rows are the words that look, columns those that are looked at, darker is "
     "more. Words of a sentence are separated by spaces; without SENTENCE, sentences are read from standard input, one a line. Or draws any "
     "matrix in the same way.",
@@ -235,6 +240,20 @@ static const struct argp argp = {
 
 /* ---- running ---- */
 
+/* For want of an output: to the terminal. */
+static int print_heatmap(const heatmap_arguments *a, const attn_heatmap_config *look)
+{
+    attn_error error;
+    attn_document lines;
+    if (attn_heatmap_terminal(look, terminal_of_output(a->color), &lines, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    print_notes(lines.notes, a->request.quiet);
+    fputs(lines.text, stdout);
+    attn_document_free(&lines);
+    return DONE;
+}
+
 /* Weights first: they need no font and no room for pixels. */
 int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int n)
 {
@@ -242,7 +261,10 @@ int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int
     look.panels = panel;
     look.n_panels = n;
     int code = a->weights != NULL ? output_write(a->weights, weights_formats, &look, a->request.quiet) : DONE;
-    return code == DONE && a->output != NULL ? output_write(a->output, picture_formats, &look, a->request.quiet) : code;
+    if (code == DONE && a->output != NULL) {
+        return output_write(a->output, picture_formats, &look, a->request.quiet);
+    }
+    return code == DONE && a->weights == NULL ? print_heatmap(a, &look) : code;
 }
 
 static int draw_sentences(const heatmap_arguments *a)
@@ -261,9 +283,7 @@ int cmd_heatmap(int argc, char **argv)
     heatmap_arguments a = {.request.head = HEADS_MEAN};
     parse(&argp, argc, argv, &a);
     if (a.list) {
-        for (int i = 0; i < attn_cmap_count(); i++) {
-            puts(attn_cmap_name(i));
-        }
+        print_cmaps(a.color);
         return DONE;
     }
     return a.matrix != NULL ? draw_matrix(&a) : draw_sentences(&a);

@@ -16,11 +16,15 @@ typedef struct sentence_request {
     bool quiet;
 } sentence_request;
 
+/* --color */
+typedef enum color_wish { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_wish;
+
 /* What the command line asks for. */
 typedef struct heatmap_arguments {
     sentence_request request;
     const char *matrix, *rows, *columns, *output, *weights;
     attn_heatmap_config look; /* without panels */
+    color_wish color;
     bool has_head, has_vmin, has_vmax, list;
 } heatmap_arguments;
 
@@ -40,6 +44,13 @@ const char *format_names(const output_format *formats, char *names, size_t room)
 int output_write(const char *path, const output_format *formats, const attn_heatmap_config *look, bool quiet);
 /* What a picture has to say, line by line. */
 void print_notes(const char *notes, bool quiet);
+
+/* ---- terminal.c ---- */
+
+/* By NO_COLOR, TERM, COLORTERM and COLUMNS, and whether standard output is a terminal. */
+attn_terminal terminal_of_output(color_wish wish);
+/* The colour maps: in colours, or as names and nine colours each. */
+void print_cmaps(color_wish wish);
 
 /* ---- cmd_heatmap.c, heatmap_matrix.c ---- */
 

@@ -111,6 +111,18 @@ double attn_luminance(const uint8_t rgb[3])
     return 0.2126 * linear(rgb[0]) + 0.7152 * linear(rgb[1]) + 0.0722 * linear(rgb[2]);
 }
 
+/* Ottosson 2020, "A perceptual color space for image processing". */
+void attn__oklab(const uint8_t rgb[3], double lab[3])
+{
+    double r = linear(rgb[0]), g = linear(rgb[1]), b = linear(rgb[2]);
+    double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+    double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+    double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+    lab[0] = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s;
+    lab[1] = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s;
+    lab[2] = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s;
+}
+
 /* Contrast (Y + .05) / .05 with black equals 1.05 / (Y + .05) with white at Y = sqrt(1.05 * .05) - .05 = .179, where both are 4.58. */
 bool attn_black_text(const uint8_t rgb[3])
 {

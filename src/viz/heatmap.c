@@ -81,7 +81,10 @@ static attn_status open_job(job *j, const attn_heatmap_config *config, const att
     attn__arena_init(&j->memory, allocator);
     attn_status status = attn__fonts_init(&j->fonts, &j->memory, allocator, error);
     if (status == ATTN_OK) {
-        status = attn__plot_make(&j->plot, config, &j->fonts, error);
+        status = attn__plot_read(&j->plot, config, &j->fonts, error);
+    }
+    if (status == ATTN_OK) {
+        status = attn__plot_measure(&j->plot, config, &j->fonts, error);
     }
     return status == ATTN_OK ? make_plan(j) : status;
 }

@@ -218,43 +218,42 @@ static attn_status read_texts(const job *j, survey s)
 /* ---- measuring ---- */
 
 /* The widest number has the most characters; digits are of one width in nearly every font, so eights stand for all. */
-static void set_numbers(const job *j, survey s)
+static void set_widest(attn__plot *plot, survey s)
 {
     char low[ATTN__NUMBER_SIZE] = "", high[ATTN__NUMBER_SIZE] = "";
     if (s.any) {
-        attn__number_fixed(s.least, j->plot->digits, low);
-        attn__number_fixed(s.most, j->plot->digits, high);
+        attn__number_fixed(s.least, plot->digits, low);
+        attn__number_fixed(s.most, plot->digits, high);
     }
-    char *longest = strlen(low) > strlen(high) ? low : high;
-    for (char *p = longest; *p != '\0'; p++) {
+    (void)strcpy(plot->widest, strlen(low) > strlen(high) ? low : high);
+    for (char *p = plot->widest; *p != '\0'; p++) {
         *p = *p >= '0' && *p <= '9' ? '8' : *p;
-    }
-    const int size[2] = {NUMBER_SIZE, NUMBER_SIZE_TIGHT};
-    for (int i = 0; i < 2; i++) {
-        attn__ascii_set(j->fonts, &j->plot->number[i], longest, size[i] * j->plot->scale);
     }
 }
 
-static void set_texts(const job *j)
+static void set_texts(attn__plot *p, attn__fonts *fonts)
 {
-    attn__plot *p = j->plot;
     attn__text *plain[] = {&p->row_title, &p->column_title, &p->bar_title, &p->caption[ATTN__LEGEND_MASKED], &p->caption[ATTN__LEGEND_NAN]};
-    attn__text_set(j->fonts, &p->title, TITLE_SIZE * p->scale, TITLE_EMS);
+    attn__text_set(fonts, &p->title, TITLE_SIZE * p->scale, TITLE_EMS);
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        attn__text_set(j->fonts, plain[i], p->label_size, TITLE_EMS / 2);
+        attn__text_set(fonts, plain[i], p->label_size, TITLE_EMS / 2);
     }
     for (int i = 0; i < ATTN__TICKS; i++) {
-        attn__text_set(j->fonts, &p->tick[i], p->label_size, 0);
+        attn__text_set(fonts, &p->tick[i], p->label_size, 0);
     }
     for (int i = 0; i < p->n_panels; i++) {
         attn__plot_panel *panel = &p->panels[i];
-        attn__text_set(j->fonts, &panel->title, PANEL_TITLE_SIZE * p->scale, TITLE_EMS);
+        attn__text_set(fonts, &panel->title, PANEL_TITLE_SIZE * p->scale, TITLE_EMS);
         for (int r = 0; r < panel->data->rows; r++) {
-            attn__text_set(j->fonts, &panel->row_labels[r], p->label_size, LABEL_EMS);
+            attn__text_set(fonts, &panel->row_labels[r], p->label_size, LABEL_EMS);
         }
         for (int c = 0; c < panel->data->columns; c++) {
-            attn__text_set(j->fonts, &panel->column_labels[c], p->label_size, LABEL_EMS);
+            attn__text_set(fonts, &panel->column_labels[c], p->label_size, LABEL_EMS);
         }
+    }
+    const int size[2] = {NUMBER_SIZE, NUMBER_SIZE_TIGHT};
+    for (int i = 0; i < 2; i++) {
+        attn__ascii_set(fonts, &p->number[i], p->widest, size[i] * p->scale);
     }
 }
 
@@ -268,7 +267,7 @@ attn_status attn__plot_caption(attn__plot *plot, attn__fonts *fonts, int which, 
     return ATTN_OK;
 }
 
-attn_status attn__plot_make(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error)
+attn_status attn__plot_read(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error)
 {
     job j = {config, plot, fonts, error};
     attn_status status = check(config, error);
@@ -277,16 +276,16 @@ attn_status attn__plot_make(attn__plot *plot, const attn_heatmap_config *config,
     }
     survey s = look_at(config);
     set_look(plot, config);
+    set_widest(plot, s);
     status = set_range(plot, config, s, error);
+    return status == ATTN_OK ? read_texts(&j, s) : status;
+}
+
+attn_status attn__plot_measure(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error)
+{
+    attn_status status = attn__fonts_choose(fonts, config->font, error);
     if (status == ATTN_OK) {
-        status = read_texts(&j, s);
-    }
-    if (status == ATTN_OK) {
-        status = attn__fonts_choose(fonts, config->font, error);
-    }
-    if (status == ATTN_OK) {
-        set_texts(&j);
-        set_numbers(&j, s);
+        set_texts(plot, fonts);
         plot->language = attn__fonts_language(fonts);
     }
     return status;

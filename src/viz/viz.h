@@ -11,6 +11,7 @@
  *   cells.c         what a cell shows: the block of values behind it, its colour
  *   plan.c          where everything stands; plan_grid.c: the panels
  *   draw.c          the plan, stroke by stroke, with one of two pens: pixels.c, svg.c
+ *   terminal.c      the plot as lines for a terminal; terminal_text.c: characters and colours there
  *   heatmap.c       from the caller's configuration to the picture; notes.c: what it has to say
  *   png.c           pixels to a file (stb_image_write)
  *   out.c           text that grows, for SVG and the terminal
@@ -37,6 +38,8 @@ void attn__number_short(double v, char text[ATTN__NUMBER_SIZE]);
 #define ATTN__STEPS 256
 /* Which of the colours of a map v in 0..1 has (clipped): 0..255. */
 int attn__cmap_step(double v);
+/* An sRGB colour in OKLab, where distances are those that the eye sees. */
+void attn__oklab(const uint8_t rgb[3], double lab[3]);
 
 /* ---- canvas.c: `canvas` is an attn_image whose rgb may be drawn on; everything is clipped ---- */
 
@@ -235,7 +238,8 @@ typedef struct attn__plot {
     attn__text title, row_title, column_title, bar_title;
     attn__text tick[ATTN__TICKS];
     attn__text caption[ATTN__CAPTIONS]; /* n = 0: none */
-    attn__ascii number[2];              /* widest number in a roomy and in a tight size */
+    char widest[ATTN__NUMBER_SIZE];     /* a number as wide as any in the cells, */
+    attn__ascii number[2];              /* in a roomy and in a tight size */
     double vmin, vmax;
     bool diverging;
     bool below, above;             /* a visible value lies outside the range */
@@ -247,8 +251,10 @@ typedef struct attn__plot {
     const char *language; /* of the labels, where it decides the shapes of characters: "zh-Hans", "ja", "ko"; else NULL */
 } attn__plot;
 
-/* Checks, reads and measures. Errors as attn_heatmap_draw. */
-attn_status attn__plot_make(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
+/* Checks and reads: all but sizes and glyphs, which a terminal has no use for. Errors as attn_heatmap_draw. */
+attn_status attn__plot_read(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
+/* Then chooses fonts and measures. ATTN_EIO, ATTN_ENOMEM. */
+attn_status attn__plot_measure(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
 /* Sets one of the captions. ATTN_ENOMEM. */
 attn_status attn__plot_caption(attn__plot *plot, attn__fonts *fonts, int which, const char *utf8, attn_error *error);
 
@@ -346,6 +352,18 @@ attn__box attn__cell_box(const attn__plan *plan, int panel, int row, int column)
 void attn__draw_pixels(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas);
 /* Writes SVG. ATTN_ENOMEM. */
 attn_status attn__draw_svg(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_document *svg, attn_error *error);
+
+/* ---- terminal_text.c ---- */
+
+/* Columns of a text on a terminal. */
+int attn__text_columns(const attn__text *t);
+/* Writes a text, cut to `room` columns with an ellipsis between graphemes; returns the columns that it takes. */
+int attn__put_columns(attn__out *o, const attn__text *t, int room);
+/* Writes grapheme number `which`, returns its columns; 0 if there is none. */
+int attn__put_grapheme(attn__out *o, const attn__text *t, int which);
+int attn__graphemes(const attn__text *t);
+/* Colours of the text and of the ground (each may be NULL: as before). */
+void attn__put_colors(attn__out *o, attn_terminal_colors colors, const uint8_t *text, const uint8_t *ground);
 
 /* ---- notes.c ---- */
 
