@@ -14,7 +14,7 @@
 /* Most queries and keys of a tile: multiples of the rows and columns that matrix products keep in registers, small enough that the tile's
  * scores, weights and vectors stay in the second-level cache. */
 #define ATTN__TILE_QUERIES 96
-#define ATTN__TILE_KEYS    96
+#define ATTN__TILE_KEYS    192
 
 /* Vectors that hold NaN or infinity would spread it over a matrix product. They are packed as zeros, and added where they are seen. */
 enum { ATTN__BAD_KEY = 1, ATTN__BAD_VALUE = 2, ATTN__BAD_QUERY = 4, ATTN__BAD_GRADIENT = 8, ATTN__PLAIN = 16 /* see additive_exp */ };

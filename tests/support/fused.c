@@ -7,6 +7,7 @@
 
 #include "attn/random.h"
 #include "core/core.h"
+#include "ops/fused.h"
 
 /* ---- problems ---- */
 
@@ -120,7 +121,7 @@ static double work_of(const fused_problem *p)
 /* Makes the problem smaller until it is no more work than allowed, the lengths last. */
 static void reduce(fused_problem *p, double work)
 {
-    const int64_t lengths[] = {97, 96, 33, 17};
+    const int64_t queries[] = {ATTN__TILE_QUERIES + 1, ATTN__TILE_QUERIES, 33, 17}, keys[] = {ATTN__TILE_KEYS + 1, ATTN__TILE_KEYS, 33, 17};
     for (int step = 0; work_of(p) > work && step < 12; step++) {
         if (p->a.batch > 1) {
             p->a.batch = 1;
@@ -132,9 +133,9 @@ static void reduce(fused_problem *p, double work)
             p->a.config.score.heads = 2;
             p->a.config.score.kv_heads = 1;
         } else if (p->a.queries > p->a.keys) {
-            p->a.queries = lengths[step % 4];
+            p->a.queries = queries[step % 4];
         } else {
-            p->a.keys = lengths[step % 4];
+            p->a.keys = keys[step % 4];
         }
     }
 }
@@ -155,14 +156,16 @@ static unsigned random_parts(const fused_problem *p)
 
 static void random_sizes(fused_problem *p)
 {
-    static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 95, 96, 97, 191, 192, 193, 200};
+    enum { Q = ATTN__TILE_QUERIES, K = ATTN__TILE_KEYS }; /* lengths around tiles and the panels in them */
+    static const int64_t queries[] = {0, 1, 2, 5, 6, 7, 17, 33, Q - 1, Q, Q + 1, Q + 6, 2 * Q - 1, 2 * Q, 2 * Q + 1, 2 * Q + 8};
+    static const int64_t keys[] = {0, 1, 2, 15, 16, 17, 33, 63, 64, 65, K - 1, K, K + 1, K + 17, 2 * K, 2 * K + 1};
     static const int64_t widths[] = {0, 1, 2, 3, 5, 8, 16, 33, 64};
     static const int64_t batches[] = {1, 1, 2, 3, 9};
     static const int heads[][2] = {{1, 1}, {2, 2}, {2, 1}, {4, 2}, {4, 1}, {3, 3}, {6, 2}};
     const int *h = heads[fused_draw(p, 3, 7)];
     p->a.batch = fused_draw(p, 4, 40) == 0 ? 0 : batches[fused_draw(p, 5, 5)];
-    p->a.queries = lengths[fused_draw(p, 6, 16)];
-    p->a.keys = lengths[fused_draw(p, 7, 16)];
+    p->a.queries = queries[fused_draw(p, 6, 16)];
+    p->a.keys = keys[fused_draw(p, 7, 16)];
     p->a.width = widths[fused_draw(p, 8, 9)];
     p->a.value_width = widths[fused_draw(p, 9, 9)];
     p->a.config.score.heads = h[0];
