@@ -189,7 +189,7 @@ grep -qF 'attn: sentence 2: no word whose senses the model knows, so no sense is
 ends 2
 says 'a model or --matrix is missing'
 ends 2 m.safetensors "$one" -o x.jpg
-says 'x.jpg: expected a name that ends in .png or .svg for -o'
+says 'x.jpg: expected a name that ends in .png, .svg or .html for -o'
 ends 2 m.safetensors "$one" --save-weights x.tsv
 says 'x.tsv: expected a name that ends in .npy for --save-weights'
 ends 2 m.safetensors "$one" --annotate top=0 -o x.png

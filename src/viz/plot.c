@@ -142,6 +142,16 @@ static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, sur
     return ATTN_OK;
 }
 
+attn_status attn__heatmap_range(const attn_heatmap_config *config, double *vmin, double *vmax, attn_error *error)
+{
+    attn__plot plot;
+    set_look(&plot, config);
+    attn_status status = set_range(&plot, config, look_at(config), error);
+    *vmin = plot.vmin;
+    *vmax = plot.vmax;
+    return status;
+}
+
 /* ---- reading texts ---- */
 
 /* Reads one text; `what`, `number` and `panel` say which in a message. */

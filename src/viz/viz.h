@@ -255,6 +255,8 @@ typedef struct attn__plot {
 attn_status attn__plot_read(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
 /* Then chooses fonts and measures. ATTN_EIO, ATTN_ENOMEM. */
 attn_status attn__plot_measure(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
+/* The range of the colours, for what else draws a heatmap. `config` has a known colour map and panels that are not empty. ATTN_EINVAL. */
+attn_status attn__heatmap_range(const attn_heatmap_config *config, double *vmin, double *vmax, attn_error *error);
 /* Sets one of the captions. ATTN_ENOMEM. */
 attn_status attn__plot_caption(attn__plot *plot, attn__fonts *fonts, int which, const char *utf8, attn_error *error);
 
