@@ -249,7 +249,7 @@ ends 2 m.safetensors -o x.png <lines.txt
 says 'attn: standard input:2: '
 printf 'an apple\n\nan \000 apple\n' >lines.txt
 ends 2 m.safetensors -o x.png <lines.txt
-says 'attn: standard input:3: a zero byte, expected words separated by spaces'
+says 'attn: standard input:3: a zero byte, expected text'
 ends 2 --matrix none.npy -o x.png
 says 'attn: none.npy: cannot open: '
 ends 2 --matrix m.tsv --rows columns.txt -o x.png

@@ -37,6 +37,7 @@ static const struct argp_option options[] = {
      "One head, counted from 0; their mean (default); or a panel each. A page has them all and shows this first", 2},
     {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers for other programs, as .npy, .tsv or .json (all panels, with their labels)",
      2},
+    OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list shows all maps", 3},
     {"vmin", KEY_VMIN, "X|auto", 0, "Value of the first colour (default 0); auto: the least value", 3},
@@ -188,8 +189,10 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->request.quiet, .threads = &a->request.threads});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .json = &a->json, .quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
     }
 }
 

@@ -10,6 +10,7 @@ typedef struct sentence_request {
     int n;
     int head, threads; /* a number, ATTN_HEAD_MEAN or ATTN_HEAD_ALL */
     bool every_head;   /* also fill panels.every */
+    attn_tokenization tokenize;
     bool quiet;
 } sentence_request;
 
