@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--torch|--bench]
-# --torch adds to --tests what computes the tests' reference data again; --bench installs what speed is compared with.
+# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--browser|--torch|--bench]
+# --browser adds to --tests a browser and what drives it, --torch what computes the tests' reference data again; --bench installs what speed is
+# compared with. --tests tries the browser too, but can do without it.
 # Says nothing if nothing is missing. Where it cannot install, it names the packages and exits 2.
 set -eu
 
@@ -29,6 +30,9 @@ extra zsh                 command:zsh                   completes attn's options
 extra fish                command:fish                  completes attn's options in the tests
 extra clang               command:clang                 a second compiler's warnings
 extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
+browser chromium          command:chromium              shows the pages that attn writes
+browser nodejs            command:node                  runs the tests of the pages
+browser npm               command:npm                   installs playwright-core, which drives the browser, into tests/html
 torch python3-torch       package:python3-torch         computes attention and its gradients independently
 bench libopenblas0-openmp package:libopenblas0-openmp   makes PyTorch as fast as it can be: matrix products
 bench libtcmalloc-minimal4 package:libtcmalloc-minimal4 makes PyTorch as fast as it can be: memory
@@ -77,34 +81,50 @@ may_install() {
     have_command apt-get && { [ "$(id -u)" -eq 0 ] || have_command sudo; }
 }
 
-stages=build
+# From npm, since Debian has no package of it; the version is that of tests/html/package-lock.json, and no browser comes with it.
+install_playwright() {
+    have_command npm || return 1
+    installed=$(find tests/html/node_modules/playwright-core/package.json -newer tests/html/package-lock.json 2>/dev/null || true)
+    [ -z "$installed" ] || return 0
+    printf 'setup: installing playwright-core\n'
+    npm --prefix tests/html ci --ignore-scripts --no-audit --no-fund >/dev/null </dev/null &&
+        touch tests/html/node_modules/playwright-core/package.json
+}
+
+stages=build optional=extra
 case ${1-} in
 '') ;;
---tests) stages='build tests extra' ;;
---torch) stages='build tests extra torch' ;;
+--tests) stages='build tests extra browser' optional='extra|browser' ;;
+--browser) stages='build tests extra browser' ;;
+--torch) stages='build tests extra browser torch' optional='extra|browser' ;;
 --bench) stages='build torch bench' ;;
-*) fail "unknown option $1, expected --tests, --torch, --bench or nothing" ;;
+*) fail "unknown option $1, expected --tests, --browser, --torch, --bench or nothing" ;;
 esac
 
-# Word splitting is wanted wherever $stages is used.
+# install_packages: what is missing of the stages. Word splitting is wanted wherever $stages is used.
 # shellcheck disable=SC2086
-lines=$(missing $stages)
-if [ -z "$lines" ]; then
-    exit 0
-fi
-if may_install; then
-    names=$(printf '%s\n' "$lines" | cut -d ' ' -f 2)
-    printf 'setup: installing %s\n' "$(printf '%s' "$names" | tr '\n' ' ')"
-    as_root apt-get update -qq </dev/null
-    # shellcheck disable=SC2086
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $names </dev/null >/dev/null
-    # shellcheck disable=SC2086
+install_packages() {
     lines=$(missing $stages)
-fi
-required=$(printf '%s\n' "$lines" | grep -v '^extra ' || true)
+    if [ -n "$lines" ] && may_install; then
+        names=$(printf '%s\n' "$lines" | cut -d ' ' -f 2)
+        printf 'setup: installing %s\n' "$(printf '%s' "$names" | tr '\n' ' ')"
+        as_root apt-get update -qq </dev/null
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $names </dev/null >/dev/null
+        lines=$(missing $stages)
+    fi
+}
+
+cd "$(dirname "$0")/.."
+install_packages
+required=$(printf '%s\n' "$lines" | grep -vE "^($optional) |^$" || true)
 if [ -n "$required" ]; then
     printf '%s\n' "$required" | while read -r stage package purpose; do
         printf 'setup: missing %-19s %s\n' "$package" "$purpose" >&2
     done
     fail 'install these (the names are those of Debian 12) and try again'
 fi
+case $stages in
+*browser*)
+    install_playwright || [ "$optional" != extra ] || fail 'playwright-core could not be installed (npm ci in tests/html)'
+    ;;
+esac

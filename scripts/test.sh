@@ -6,10 +6,13 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# Tests in a browser, which see only the bytes of pages, run once, on the Release build.
+no_browser='--label-exclude browser'
+
 # Tests that touch every layer in seconds, for valgrind. Not among them: what forks (the child's exit looks like a leak) and what needs the
 # 80-bit long double, which valgrind has not.
 quick='core arena params random tape ops ops_lookup ops_errors kernels masks masks_cases gradcheck attention attention_errors attention_masks
-optim clip utf8 corpus corpus_folder scores evaluation predictions safetensors safetensors_hostile checkpoint matrix_files npy cmap text heatmap'
+optim clip utf8 corpus corpus_folder scores evaluation predictions safetensors safetensors_hostile checkpoint matrix_files npy cmap text heatmap page'
 
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 log=build-test/log.txt
@@ -87,12 +90,14 @@ bare_compiler() {
 
 clang_build() {
     build clang -DCMAKE_C_COMPILER=clang
-    ctest --test-dir build-test/clang
+    # shellcheck disable=SC2086
+    ctest --test-dir build-test/clang $no_browser
 }
 
 serial_build() {
     build serial -DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTN_OPENMP=OFF
-    ctest --test-dir build-test/serial
+    # shellcheck disable=SC2086
+    ctest --test-dir build-test/serial $no_browser
 }
 
 # On the build without threads, which the OpenMP runtime keeps until the end and which would look like leaks.
@@ -107,7 +112,8 @@ valgrind_quick() {
 
 sanitizers() {
     build sanitizers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='-O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
-    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers
+    # shellcheck disable=SC2086
+    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers $no_browser
 }
 
 # only_names PATTERN NM...: every global symbol that the command (an nm) lists as defined matches the pattern
@@ -154,7 +160,8 @@ static_library() {
 
 # The suite has tests of its own for each instruction set; here all the others see the plainest one.
 baseline_kernels() {
-    ATTN_ISA=baseline ctest --test-dir build-test/release -E '_(baseline|v3)$'
+    # shellcheck disable=SC2086
+    ATTN_ISA=baseline ctest --test-dir build-test/release $no_browser -E '_(baseline|v3)$'
 }
 
 # The system's python3, for which Debian packages PyTorch, not another one that is first in the path.

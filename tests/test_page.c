@@ -301,7 +301,7 @@ static void a_wrong_configuration_is_refused(void **state)
     c = with(p, 1);
     c.look.vmin = 1;
     refused(c, ATTN_EINVAL, "vmin < vmax");
-    c.look.vmin = NAN;
+    c.look.vmin = INFINITY;
     refused(c, ATTN_EINVAL, "vmin < vmax");
     c = with(p, 1);
     c.look.digits = 16;

@@ -22,17 +22,22 @@ enum {
     KEY_COLUMN_TITLE,
     KEY_BAR_TITLE,
     KEY_CELL,
+    KEY_LANG,
     KEY_WEIGHTS,
     KEY_COLOR
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Where the picture goes: .png or .svg; - is standard output, a PNG. Default: to the terminal as text", 0},
+    {"output", 'o', "FILE", 0,
+     "Where the picture goes: .png, .svg or .html, a page to explore; - is standard output, a PNG. Default: to the terminal as text", 0},
     {"matrix", KEY_MATRIX, "FILE", 0, "Draw this matrix instead: .npy, .tsv or .json; - is standard input", 1},
     {"rows", KEY_ROWS, "FILE", 0, "Labels of its rows, one a line", 1},
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
-    {"head", KEY_HEAD, "N|mean|all", 0, "One head, counted from 0; their mean (default); or a panel each", 2},
-    {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
+    {"head", KEY_HEAD, "N|mean|all", 0,
+     "One head, counted from 0; their mean (default); or a panel each. A page has them all and shows this first", 2},
+    {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers for other programs, as .npy, .tsv or .json (all panels, with their labels)",
+     2},
+    OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list shows all maps", 3},
     {"vmin", KEY_VMIN, "X|auto", 0, "Value of the first colour (default 0); auto: the least value", 3},
@@ -44,11 +49,13 @@ static const struct argp_option options[] = {
     {"color", KEY_COLOR, "auto|always|never", 0, "Colours in the terminal (default: if it has them and NO_COLOR is not set)", 3},
     {"font", KEY_FONT, "FILE[:FACE]", 0, "Font (default: one that has the characters of the labels)", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
+    {"lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the labels)", 4},
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
     {"title", KEY_TITLE, "TEXT", 0, "Line above everything", 4},
     {"row-title", KEY_ROW_TITLE, "TEXT", 0, "What the rows are (default query: who looks)", 4},
     {"column-title", KEY_COLUMN_TITLE, "TEXT", 0, "What the columns are (default key: looked at)", 4},
     {"bar-title", KEY_BAR_TITLE, "TEXT", 0, "What the colours are (default attention weight)", 4},
+    {"json", 'j', NULL, 0, "Print the numbers of all panels as one JSON object, schema attn.weights/1", 2},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 5},
     {0},
 };
@@ -61,7 +68,7 @@ static int parse_head(const char *text, struct argp_state *state)
         return parse_int("head", text, 0, INT_MAX, state);
     }
     static const char *const names[] = {"mean", "all", NULL};
-    return parse_choice("head", text, names, state) == 0 ? HEADS_MEAN : HEADS_ALL;
+    return parse_choice("head", text, names, state) == 0 ? ATTN_HEAD_MEAN : ATTN_HEAD_ALL;
 }
 
 static void parse_annotate(const char *text, struct argp_state *state, attn_heatmap_config *look)
@@ -115,14 +122,17 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
         argp_error(state, "--matrix draws a matrix as it is: no model, sentence or --head goes with it");
     } else if (a->matrix == NULL && (a->rows != NULL || a->columns != NULL)) {
         argp_error(state, "--rows and --columns are labels for --matrix; a sentence is labelled by its words");
-    } else if (is_stdio(a->output) && is_stdio(a->weights)) {
-        argp_error(state, "the picture and the weights cannot both go to standard output");
+    } else if (is_stdio(a->output) + is_stdio(a->weights) + a->json > 1) {
+        argp_error(state, "only one of the picture, the weights and --json can go to standard output");
     } else if (is_stdio(a->matrix) + is_stdio(a->rows) + is_stdio(a->columns) > 1) {
         argp_error(state, "only one of --matrix, --rows and --columns can be standard input");
     } else if (look->vmin >= look->vmax && (look->vmin != 0 || look->vmax != 0 || a->has_vmax)) {
         argp_error(state, "the colours reach from %g to %g, expected --vmin below --vmax", look->vmin, look->vmax);
     }
 }
+
+/* In the order of attn_language. */
+static const char *const languages[] = {"auto", "en", "zh", NULL};
 
 /* NAN: the values decide. */
 static double parse_range(const char *option, const char *text, struct argp_state *state)
@@ -160,6 +170,9 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
     case KEY_SCALE:
         a->look.scale = parse_int("scale", text, 1, 16, state);
         return 0;
+    case KEY_LANG:
+        a->language = (attn_language)parse_choice("lang", text, languages, state);
+        return 0;
     case KEY_CELL:
         a->look.cell = parse_int("cell", text, 1, 100000, state);
         return 0;
@@ -176,7 +189,10 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .json = &a->json, .quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
     }
 }
 
@@ -253,24 +269,34 @@ static int print_heatmap(const heatmap_arguments *a, const attn_heatmap_config *
 }
 
 /* Weights first: they need no font and no room for pixels. */
-int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int n)
+int draw_panels(const heatmap_arguments *a, const panels *p)
 {
-    attn_heatmap_config look = a->look;
-    look.panels = panel;
-    look.n_panels = n;
-    int code = a->weights != NULL ? output_write(a->weights, weights_formats, &look, a->request.quiet) : DONE;
-    if (code == DONE && a->output != NULL) {
-        return output_write(a->output, picture_formats, &look, a->request.quiet);
+    drawing d = {.look = a->look, .language = a->language};
+    d.look.panels = p->panel;
+    d.look.n_panels = p->n;
+    int code = a->weights != NULL ? output_write(a->weights, weights_formats, &d, a->request.quiet) : DONE;
+    if (code == DONE && a->json) {
+        code = json_format.write("-", &d, a->request.quiet);
     }
-    return code == DONE && a->weights == NULL ? print_heatmap(a, &look) : code;
+    if (code != DONE || a->output == NULL) {
+        return code == DONE && a->weights == NULL && !a->json ? print_heatmap(a, &d.look) : code;
+    }
+    if (p->every != NULL) {
+        d.look.panels = p->every;
+        d.look.n_panels = p->n_every;
+        d.heads = p->heads;
+        d.head = a->request.head;
+    }
+    return output_write(a->output, picture_formats, &d, a->request.quiet);
 }
 
-static int draw_sentences(const heatmap_arguments *a)
+static int draw_sentences(heatmap_arguments *a)
 {
     panels p;
+    a->request.every_head = a->output != NULL && format_of(a->output, picture_formats)->every_head;
     int code = panels_of_sentences(&a->request, &p);
     if (code == DONE) {
-        code = draw_panels(a, p.panel, p.n);
+        code = draw_panels(a, &p);
     }
     panels_free(&p);
     return code;
@@ -278,7 +304,7 @@ static int draw_sentences(const heatmap_arguments *a)
 
 int cmd_heatmap(int argc, char **argv)
 {
-    heatmap_arguments a = {.request.head = HEADS_MEAN};
+    heatmap_arguments a = {.request.head = ATTN_HEAD_MEAN};
     parse(&argp, argc, argv, &a);
     if (a.list) {
         print_cmaps(a.color);

@@ -106,7 +106,7 @@ attn_status pictures_draw(epoch_pictures *p, attn_word_sense *m, const attn_word
         status = attn_word_sense_attention(m, p->sentence.tokens, length, weights, &p->error);
     }
     if (status == ATTN_OK) {
-        mean = weights_of_head(weights, heads, length, HEADS_MEAN);
+        mean = weights_of_head(weights, heads, length, ATTN_HEAD_MEAN);
         status = mean != NULL ? draw(p, mean, title, path) : ATTN_ENOMEM;
     }
     free(mean);

@@ -4,14 +4,13 @@
 
 #include "cli.h"
 
-/* Values of --head that are no number of a head. */
-enum { HEADS_MEAN = -1, HEADS_ALL = -2 };
-
 typedef struct sentence_request {
     const char *model;
     char **sentences; /* of the command line; n = 0: from standard input, one a line */
     int n;
-    int head, threads;
+    int head, threads; /* a number, ATTN_HEAD_MEAN or ATTN_HEAD_ALL */
+    bool every_head;   /* also fill panels.every */
+    attn_tokenization tokenize;
     bool quiet;
 } sentence_request;
 
@@ -23,24 +22,29 @@ typedef struct heatmap_arguments {
     sentence_request request;
     const char *matrix, *rows, *columns, *output, *weights;
     attn_heatmap_config look; /* without panels */
+    attn_language language;
     color_wish color;
-    bool has_head, has_vmin, has_vmax, list;
+    bool has_head, has_vmin, has_vmax, list, json;
 } heatmap_arguments;
 
 /* ---- outputs.c ---- */
 
+/* What is drawn: a picture is made of `look` alone. */
+typedef attn_heatmap_page_config drawing;
+
 /* A kind of file that a heatmap can become. `write` returns DONE, or FAILED after a message; its remarks are silent if `quiet`. */
 typedef struct output_format {
     const char *extension; /* with its dot, in lower case; NULL ends a list */
-    int (*write)(const char *path, const attn_heatmap_config *look, bool quiet);
+    int (*write)(const char *path, const drawing *d, bool quiet);
+    bool every_head; /* wants all heads of a sentence, and shows the one that was asked for first */
 } output_format;
-extern const output_format picture_formats[], weights_formats[];
+extern const output_format picture_formats[], weights_formats[], json_format;
 
 /* The format of a path's extension in any case; the first for a path without one ("-", devices); NULL: none has it. */
 const output_format *format_of(const char *path, const output_format *formats);
 /* ".png, .svg or .html"; returns `names`. */
 const char *format_names(const output_format *formats, char *names, size_t room);
-int output_write(const char *path, const output_format *formats, const attn_heatmap_config *look, bool quiet);
+int output_write(const char *path, const output_format *formats, const drawing *d, bool quiet);
 /* What a picture has to say, line by line. */
 void print_notes(const char *notes, bool quiet);
 
@@ -53,18 +57,20 @@ void print_cmaps(color_wish wish);
 
 /* ---- cmd_heatmap.c, heatmap_matrix.c ---- */
 
+/* Panels and all that they point to. */
+typedef struct panels {
+    attn_heatmap_panel *panel; /* n of them */
+    int n;
+    attn_heatmap_panel *every; /* all heads of each sentence on end, n_every panels; NULL: not asked for */
+    int n_every, heads;
+    attn_corpus *words;
+} panels;
+
 /* Writes these panels in the way that was asked for. */
-int draw_panels(const heatmap_arguments *a, const attn_heatmap_panel *panel, int n);
+int draw_panels(const heatmap_arguments *a, const panels *p);
 int draw_matrix(const heatmap_arguments *a);
 
 /* ---- heatmap_sentences.c ---- */
-
-/* Panels and all that they point to. */
-typedef struct panels {
-    attn_heatmap_panel *panel;
-    int n;
-    attn_corpus *words;
-} panels;
 
 /* A panel for each sentence and head. Returns DONE, or FAILED after a message; panels_free is right in any case. */
 int panels_of_sentences(const sentence_request *request, panels *p);

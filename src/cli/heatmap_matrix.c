@@ -55,7 +55,7 @@ int draw_matrix(const heatmap_arguments *a)
         panel.row_labels = a->rows != NULL ? rows.text : m.row_labels;
         panel.column_labels = a->columns != NULL ? columns.text : m.column_labels;
         note_range(a, &m);
-        code = draw_panels(a, &panel, 1);
+        code = draw_panels(a, &(panels){.panel = &panel, .n = 1});
     }
     attn_labels_free(&columns);
     attn_labels_free(&rows);

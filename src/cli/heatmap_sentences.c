@@ -24,15 +24,7 @@ static int out_of_memory(void)
 
 /* ---- what a panel shows ---- */
 
-static bool knows_a_word(const attn_word_sense *m, const attn_example *words)
-{
-    for (int i = 0; i < words->length; i++) {
-        if (attn_word_sense_find(m, words->tokens[i]) >= 0) {
-            return true;
-        }
-    }
-    return false;
-}
+static const target_choice any_target = {NULL, -1};
 
 /* "apple: company (0.98)". A sentence without a word that the model knows senses of is drawn all the same. */
 static int tell_sense(job *j)
@@ -40,11 +32,11 @@ static int tell_sense(job *j)
     attn_prediction p;
     attn_error error;
     j->title = NULL;
-    if (!knows_a_word(j->m, &j->words)) {
+    int target = next_target(j->m, &j->words, any_target, 0);
+    if (target < 0) {
         note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
         return DONE;
     }
-    int target = find_target(j->m, &j->words, (target_choice){NULL, -1}, j->where, true);
     if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
         return fail("%s%s", j->where, error.message);
     }
@@ -64,9 +56,9 @@ double *weights_of_head(const double *weights, int heads, int length, int head)
     size_t n = (size_t)length * (size_t)length;
     double *values = calloc(n, sizeof *values);
     for (int h = 0; values != NULL && h < heads; h++) {
-        if (head == HEADS_MEAN || head == h) {
+        if (head == ATTN_HEAD_MEAN || head == h) {
             for (size_t i = 0; i < n; i++) {
-                values[i] += weights[(size_t)h * n + i] / (head == HEADS_MEAN ? heads : 1);
+                values[i] += weights[(size_t)h * n + i] / (head == ATTN_HEAD_MEAN ? heads : 1);
             }
         }
     }
@@ -79,7 +71,7 @@ static char *panel_title(const job *j, int head)
     const char *sense = j->title != NULL ? j->title : "";
     size_t size = strlen(sense) + 60;
     char *title = malloc(size);
-    if (title != NULL && head == HEADS_MEAN) {
+    if (title != NULL && head == ATTN_HEAD_MEAN) {
         (void)snprintf(title, size, "%s", sense);
     } else if (title != NULL) {
         (void)snprintf(title, size, "%s%shead %d", sense, sense[0] != '\0' ? ", " : "", head);
@@ -87,17 +79,20 @@ static char *panel_title(const job *j, int head)
     return title;
 }
 
-static int add_panel(job *j, int head)
+/* At the end of list[0 .. *n - 1]. Takes the title, which is NULL if memory is out. */
+static int add_panel(job *j, attn_heatmap_panel **list, int *n, int head, char *title)
 {
-    panels *p = j->p;
-    attn_heatmap_panel *larger = realloc(p->panel, ((size_t)p->n + 1) * sizeof *larger);
+    attn_heatmap_panel *larger = realloc(*list, ((size_t)*n + 1) * sizeof *larger);
     if (larger == NULL) {
+        free(title);
         return out_of_memory();
     }
-    p->panel = larger;
-    attn_heatmap_panel *panel = &p->panel[p->n++];
-    *panel = (attn_heatmap_panel){.title = panel_title(j, head), .rows = j->words.length, .columns = j->words.length};
+    *list = larger;
+    attn_heatmap_panel *panel = &larger[(*n)++];
+    *panel = (attn_heatmap_panel){.title = title, .rows = j->words.length, .columns = j->words.length};
     panel->group = j->sentence;
+    panel->heads = j->heads;
+    panel->head = head;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
@@ -117,36 +112,38 @@ static int add_panels(job *j)
     if (code == DONE && attn_word_sense_attention(j->m, j->words.tokens, L, j->weights, &error) != ATTN_OK) {
         code = fail("%s%s", j->where, error.message);
     }
-    int first = head == HEADS_ALL ? 0 : head, last = head == HEADS_ALL ? j->heads - 1 : head;
+    int first = head == ATTN_HEAD_ALL ? 0 : head, last = head == ATTN_HEAD_ALL ? j->heads - 1 : head;
     for (int h = first; h <= last && code == DONE; h++) {
-        code = add_panel(j, h);
+        code = add_panel(j, &j->p->panel, &j->p->n, h, panel_title(j, h));
+    }
+    for (int h = 0; h < j->heads && j->request->every_head && code == DONE; h++) {
+        code = add_panel(j, &j->p->every, &j->p->n_every, h, panel_title(j, ATTN_HEAD_MEAN));
     }
     free(j->weights);
     free(j->title);
     return code;
 }
 
-static int add_sentence(void *ctx, const char *text, const char *where)
+static int add_sentence(void *ctx, const char *text, const char *where, long long number)
 {
     job *j = ctx;
-    attn_error error;
+    (void)number;
     j->where = where;
-    if (attn_corpus_tokenize(j->p->words, text, &j->words, &error) != ATTN_OK) {
-        return fail("%s%s", where, error.message);
-    }
-    int code = add_panels(j);
+    int code = read_sentence(j->m, j->p->words, text, j->request->tokenize, any_target, where, &j->words);
+    code = code == DONE ? add_panels(j) : code;
     j->sentence++;
     return code;
 }
 
 int panels_of_sentences(const sentence_request *request, panels *p)
 {
-    *p = (panels){0};
+    *p = (panels){.heads = 1};
     attn_word_sense *m = load_model(request->model, request->threads);
     if (m == NULL) {
         return FAILED;
     }
     job j = {.request = request, .m = m, .p = p, .heads = attn_word_sense_get_config(m).heads};
+    p->heads = j.heads;
     int code = DONE;
     p->words = attn_corpus_new(NULL);
     if (p->words == NULL) {
@@ -154,18 +151,24 @@ int panels_of_sentences(const sentence_request *request, panels *p)
     } else if (request->head >= j.heads) {
         code = fail("--head is %d, the model has the heads 0..%d", request->head, j.heads - 1);
     } else {
-        code = each_sentence(request->sentences, request->n, false, add_sentence, &j);
+        code = each_sentence(&(sentence_source){request->sentences, request->n, NULL, false, request->quiet}, add_sentence, &j);
     }
     attn_word_sense_free(m);
     return code;
 }
 
+static void free_list(attn_heatmap_panel *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free((void *)list[i].title);
+        free((void *)list[i].values);
+    }
+    free(list);
+}
+
 void panels_free(panels *p)
 {
-    for (int i = 0; i < p->n; i++) {
-        free((void *)p->panel[i].title);
-        free((void *)p->panel[i].values);
-    }
-    free(p->panel);
+    free_list(p->panel, p->n);
+    free_list(p->every, p->n_every);
     attn_corpus_free(p->words);
 }

@@ -16,11 +16,11 @@ void print_notes(const char *notes, bool quiet)
 
 /* ---- pictures ---- */
 
-static int write_png(const char *path, const attn_heatmap_config *look, bool quiet)
+static int write_png(const char *path, const drawing *d, bool quiet)
 {
     attn_error error;
     attn_image image;
-    if (attn_heatmap_draw(look, &image, NULL, NULL, &error) != ATTN_OK) {
+    if (attn_heatmap_draw(&d->look, &image, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
     print_notes(image.notes, quiet);
@@ -29,11 +29,11 @@ static int write_png(const char *path, const attn_heatmap_config *look, bool qui
     return code;
 }
 
-static int write_svg(const char *path, const attn_heatmap_config *look, bool quiet)
+static int write_svg(const char *path, const drawing *d, bool quiet)
 {
     attn_error error;
     attn_document svg;
-    if (attn_heatmap_svg(look, &svg, NULL, NULL, &error) != ATTN_OK) {
+    if (attn_heatmap_svg(&d->look, &svg, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
     print_notes(svg.notes, quiet);
@@ -42,26 +42,58 @@ static int write_svg(const char *path, const attn_heatmap_config *look, bool qui
     return code;
 }
 
+static int write_html(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    attn_error error;
+    attn_page page;
+    if (attn_heatmap_page(d, &page, NULL, &error) != ATTN_OK) {
+        return fail("%s", error.message);
+    }
+    int code = attn_page_write(path, &page, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    attn_page_free(&page);
+    return code;
+}
+
 const output_format picture_formats[] = {
-    {".png", write_png},
-    {".svg", write_svg},
-    {NULL, NULL},
+    {".png", write_png, false},
+    {".svg", write_svg, false},
+    {".html", write_html, true},
+    {NULL, NULL, false},
 };
 
 /* ---- weights ---- */
 
-static int write_npy(const char *path, const attn_heatmap_config *look, bool quiet)
+static int export(const char *path, attn_export_format format, const drawing *d)
 {
-    (void)quiet;
     attn_error error;
-    const attn_heatmap_panel *p = &look->panels[0];
-    const attn_matrix m = {.rows = p->rows, .columns = p->columns, .values = (double *)p->values};
-    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    return attn_heatmap_export(path, format, d->look.panels, d->look.n_panels, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
 }
 
+static int write_npy(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_NPY, d);
+}
+
+static int write_tsv(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_TSV, d);
+}
+
+static int write_json(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_JSON, d);
+}
+
+const output_format json_format = {".json", write_json, false};
 const output_format weights_formats[] = {
-    {".npy", write_npy},
-    {NULL, NULL},
+    {".npy", write_npy, false},
+    {".tsv", write_tsv, false},
+    {".json", write_json, false},
+    {NULL, NULL, false},
 };
 
 /* ---- finding a format ---- */
@@ -95,8 +127,8 @@ const char *format_names(const output_format *formats, char *names, size_t room)
     return names;
 }
 
-int output_write(const char *path, const output_format *formats, const attn_heatmap_config *look, bool quiet)
+int output_write(const char *path, const output_format *formats, const drawing *d, bool quiet)
 {
     const output_format *format = format_of(path, formats);
-    return format != NULL ? format->write(path, look, quiet) : fail("%s: no format has this extension", path);
+    return format != NULL ? format->write(path, d, quiet) : fail("%s: no format has this extension", path);
 }

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "html/html.h"
+#include "viz/viz.h"
 
 /* More numbers than this are kept in single precision. */
 #define MANY ((int64_t)1 << 20)
 
 static const attn__asset *const styles[] = {&attn__heatmap_css, NULL};
-static const attn__asset *const scripts[] = {&attn__heatmap_js, NULL};
+static const attn__asset *const scripts[] = {
+    &attn__matrix_js, &attn__panel_js, &attn__grid_js, &attn__canvas_js, &attn__lines_js, &attn__heatmap_js, NULL};
 
 /* ---- the configuration ---- */
 
@@ -35,12 +37,8 @@ static attn_status check(const attn_heatmap_page_config *c, attn_error *error)
 {
     const attn_heatmap_config *look = &c->look;
     int heads = heads_of(c);
-    double vmax = look->vmin == 0 && look->vmax == 0 ? 1 : look->vmax;
     if (look->cmap != NULL && attn_cmap_find(look->cmap) < 0) {
         return attn__fail(error, ATTN_EINVAL, "page: no colour map is called \"%s\"", ATTN__QUOTE(look->cmap));
-    }
-    if (!(look->vmin < vmax) || !isfinite(vmax - look->vmin)) {
-        return attn__fail(error, ATTN_EINVAL, "page: the colour range must rise: vmin < vmax");
     }
     if (look->digits < -1 || look->digits > 15 || look->cell < 0 || look->annotate_top < 0) {
         return attn__fail(error, ATTN_EINVAL, "page: digits %d, cell %d, annotate_top %d; they may be -1 to 15, and from 0", look->digits,
@@ -128,15 +126,15 @@ static void write_title(attn__html *h, const char *key, const char *title)
     attn__data_string(h, title);
 }
 
-static void write_look(attn__html *h, const attn_heatmap_page_config *c)
+static void write_look(attn__html *h, const attn_heatmap_page_config *c, const double range[2])
 {
     static const char *const annotate[] = {[ATTN_ANNOTATE_AUTO] = "auto", [ATTN_ANNOTATE_ALL] = "all", [ATTN_ANNOTATE_NONE] = "none"};
     const attn_heatmap_config *look = &c->look;
     const struct {
         const char *key;
         double value;
-    } numbers[] = {{"vmin", look->vmin},
-                   {"vmax", look->vmin == 0 && look->vmax == 0 ? 1 : look->vmax},
+    } numbers[] = {{"vmin", range[0]},
+                   {"vmax", range[1]},
                    {"digits", look->digits == 0  ? 2
                               : look->digits < 0 ? 0
                                                  : look->digits},
@@ -154,6 +152,8 @@ static void write_look(attn__html *h, const attn_heatmap_page_config *c)
         attn__data_key(h, numbers[i].key);
         attn__data_number(h, numbers[i].value);
     }
+    attn__data_key(h, "diverging");
+    attn__data_bool(h, attn_cmap_diverges(attn_cmap_find(look->cmap != NULL ? look->cmap : "blues")));
     attn__data_key(h, "colors");
     attn__data_colors(h, look->cmap);
 }
@@ -162,7 +162,11 @@ attn_status attn_heatmap_page(const attn_heatmap_page_config *config, attn_page 
 {
     const attn_heatmap_config *look = &config->look;
     *page = (attn_page){0};
+    double range[2];
     attn_status status = check(config, error);
+    if (status == ATTN_OK) {
+        status = attn__heatmap_range(look, &range[0], &range[1], error);
+    }
     if (status != ATTN_OK) {
         return status;
     }
@@ -177,7 +181,7 @@ attn_status attn_heatmap_page(const attn_heatmap_page_config *config, attn_page 
     attn__html_init(&h, allocator, error);
     attn__page_begin(&h, &plan);
     attn__data_open(&h, '{');
-    write_look(&h, config);
+    write_look(&h, config, range);
     attn__packing packing = packing_of(look);
     attn__data_key(&h, "type");
     attn__data_string(&h, attn__packing_name(packing));

@@ -66,7 +66,8 @@ typedef struct attn__asset {
 /* Of every page: data, words and numbers (page.js); colours, tooltip, choices (parts.js). */
 extern const attn__asset attn__page_css, attn__page_js, attn__parts_js;
 /* Of the page of a heatmap. */
-extern const attn__asset attn__heatmap_css, attn__heatmap_js;
+extern const attn__asset attn__heatmap_css, attn__matrix_js, attn__panel_js, attn__grid_js, attn__canvas_js, attn__lines_js,
+    attn__heatmap_js;
 
 /* ---- page.c ---- */
 

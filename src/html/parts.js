@@ -9,20 +9,24 @@
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
 
-    // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end.
-    attn.scale = (colors, vmin, vmax) => {
+    // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end. Of a diverging map the middle is
+    // 0, and both sides reach as far as the longer of them. `part` is how much of the way to the end a value has gone.
+    attn.scale = (colors, vmin, vmax, diverging = false) => {
         const rgb = Array.from({length: 256}, (_, i) => [0, 2, 4].map((k) => parseInt(colors.slice(6 * i + k, 6 * i + k + 2), 16)));
         const css = rgb.map((c) => `rgb(${c.join(' ')})`);
         const ink = rgb.map((c) => (luminance(c) > 0.179 ? '#000' : '#fff')); // both then have a contrast of at least 4.58
-        const part = (v) => Math.min(Math.max((v - vmin) / (vmax - vmin), 0), 1);
-        const step = (v) => Math.floor(part(v) * 255 + 0.5);
+        const far = Math.max(Math.abs(vmin), Math.abs(vmax));
+        const inside = (v) => Math.min(Math.max(v, vmin), vmax);
+        const share = (v) => (diverging ? 0.5 + inside(v) / (2 * far) : (inside(v) - vmin) / (vmax - vmin));
+        const step = (v) => Math.floor(share(v) * 255 + 0.5);
+        const part = (v) => (diverging ? Math.abs(inside(v)) / far : share(v));
         return {vmin, vmax, rgb, part, step, color: (v) => css[step(v)], ink: (v) => ink[step(v)]};
     };
 
     // A legend: the colours with numbers under them, arrows where values lie outside, and a swatch for each kind of cell without a value.
     attn.colorBar = (scale, title, {below = false, above = false, kinds = []} = {}) => {
         const strip = attn.element('div', {class: 'bar-colors'});
-        const stops = scale.rgb.filter((_, i) => i % 15 === 0).map((c) => `rgb(${c.join(' ')})`);
+        const stops = Array.from({length: 18}, (_, i) => scale.color(scale.vmin * (1 - i / 17) + scale.vmax * (i / 17)));
         strip.style.backgroundImage = `linear-gradient(to right, ${stops.join(', ')})`;
         const ticks = [0, 1, 2, 3, 4].map((i) => {
             const text = attn.short(scale.vmin * (1 - i / 4) + scale.vmax * (i / 4));
@@ -42,15 +46,18 @@
 
     attn.tip = {
         element: tip,
-        // `box`: what it speaks of, in coordinates of the window.
-        show(box, ...children) {
+        // `box`: what it speaks of; `label`: what it must not cover either, just above; both in coordinates of the window. `beside`: rather
+        // on the right, where there is room.
+        show({box, label = null, beside = false}, ...children) {
             tip.replaceChildren(...children);
             tip.hidden = false;
             const {width, height} = tip.getBoundingClientRect();
             const room = document.documentElement.clientWidth - width - GAP;
-            const left = Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));
-            const above = box.top - height - GAP;
-            const top = above >= 0 ? above : box.bottom + GAP;
+            const right = beside && box.right + GAP <= room;
+            const left = right ? box.right + GAP : Math.min(Math.max(box.left + box.width / 2 - width / 2, GAP), Math.max(room, GAP));
+            const over = box.top - height - GAP;
+            const above = label && label.bottom > over ? label.top - height - GAP : over;
+            const top = right ? (box.top + box.bottom - height) / 2 : above >= 0 ? above : box.bottom + GAP;
             tip.style.left = `${left + window.scrollX}px`;
             tip.style.top = `${top + window.scrollY}px`;
         },
