@@ -110,12 +110,13 @@ row bird 1 'the crane' >bad.tsv
 refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" eval m.safetensors bad.tsv
 refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" train train.tsv --dev bad.tsv -o m.safetensors --quiet
 refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" gradcheck --model m.safetensors --data bad.tsv --quiet
-refuses 'attn: no word of the sentence is one whose senses the model knows (words are separated by spaces); it knows: bank, bat' \
+refuses 'attn: no word of the sentence is one whose senses the model knows; it knows: bank, bat' \
     predict m.safetensors 'the crane'
-refuses "attn: the word 'crane' is not in the sentence (words are separated by spaces)" predict m.safetensors 'the bank' --target crane
+refuses "attn: the word 'bat' is not in the sentence" predict m.safetensors 'the bank' --target bat
+refuses "attn: the model knows no senses of 'crane'; it knows: bank, bat" predict m.safetensors 'the bank' --target crane
 refuses "attn: the model knows no senses of 'crane'; it knows: bank, bat" predict m.safetensors 'the crane' --target crane
 refuses 'attn: --target-index is 2, the sentence has the words 0..1' predict m.safetensors 'the bank' --target-index 2
-refuses 'attn: a sentence without a word, expected words with spaces between them' predict m.safetensors ''
+refuses 'attn: a sentence without a word' predict m.safetensors ''
 refuses 'attn: broken UTF-8 at byte 4 of the sentence (0xFF), expected UTF-8' predict m.safetensors "$(printf 'the \377')"
 
 # Of several sentences those that can be answered are; the others are told with their place.
@@ -125,7 +126,7 @@ says 'attn: sentence 2: no word of the sentence is one'
 printf 'the bank\n\nthe \000bank\nthe \377\na bat\n' | "$attn" predict m.safetensors >out.txt 2>err.txt
 [ $? -eq 2 ] || bad 'bad lines on stdin: exit status'
 [ "$(grep -c '^  ' out.txt)" -eq 2 ] || bad 'bad lines on stdin took others with them'
-says 'attn: standard input:3: a zero byte, expected words separated by spaces'
+says 'attn: standard input:3: a zero byte, expected text'
 grep -qF 'attn: standard input:4: broken UTF-8 at byte 4 of the sentence (0xFF)' err.txt || bad 'stdin: no line number'
 ends 2 predict m.safetensors </dev/null
 says 'attn: standard input: no sentence'

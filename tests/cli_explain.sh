@@ -170,7 +170,7 @@ prints '  a           +2'
 # ---- what cannot be explained ----
 
 ends 2 explain m.safetensors 'a crane'
-says 'attn: no word of the sentence is one whose senses the model knows (words are separated by spaces); it knows: bank, bat'
+says 'attn: no word of the sentence is one whose senses the model knows; it knows: bank, bat'
 one_line
 ends 2 explain m.safetensors 'a bat' --target-index 2
 says 'attn: --target-index is 2, the sentence has the words 0..1'
@@ -183,7 +183,7 @@ says 'attn explain: a sentence is missing'
 ends 2 explain
 says 'attn explain: a model is missing'
 ends 2 explain m.safetensors the bat
-says "attn explain: 'bat' is one argument too many: a sentence is one argument, in quotes, its words separated by spaces"
+says "attn explain: 'bat' is one argument too many: a sentence is one argument, in quotes"
 ends 2 explain m.safetensors 'a bat' --target bat --target-index 1
 says 'attn explain: --target and --target-index exclude each other'
 ends 2 explain m.safetensors 'a bat' --head one

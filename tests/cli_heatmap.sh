@@ -169,7 +169,8 @@ for head in 0 1 mean all; do
     ends 0 m.safetensors "$two" --head "$head" --save-weights "$head.npy" --quiet
     numbers "$head.npy" >"$head.txt"
 done
-same 0.npy all.npy
+tail -c +129 1.npy >1.tail
+[ "$(tail -c +129 all.npy | cksum)" = "$(tail -c +129 0.npy | cat - 1.tail | cksum)" ] || bad 'all heads are not one head after the other'
 paste 0.txt 1.txt mean.txt | awk '
     { wrong += ($1 + $2) / 2 - $3 > 1e-9 || $3 - ($1 + $2) / 2 > 1e-9; other += $1 != $2; sum += $1 }
     NR % 4 == 0 { wrong += sum < 0.999999 || sum > 1.000001; sum = 0 }
@@ -184,14 +185,30 @@ same a.png b.png
 ends 0 m.safetensors "$one" 'nothing known' -o c.png
 grep -qF 'attn: sentence 2: no word whose senses the model knows, so no sense is told' err.txt || bad 'the sentence is not named'
 
+# Saved weights are drawn as they were.
+ends 0 m.safetensors "$two" --head 1 -o a.png --save-weights w.tsv --quiet
+ends 0 m.safetensors "$two" --head 1 --save-weights w.json --quiet
+ends 0 --matrix w.tsv -o b.png --quiet
+ends 0 --matrix w.json -o c.png --quiet
+same b.png c.png
+ends 0 m.safetensors "$one" "$two" --head all --save-weights w.json --quiet
+ends 0 m.safetensors "$one" "$two" --head all --json --quiet
+same out.bin w.json
+ends 2 m.safetensors "$one" --json -o - --quiet
+says 'only one of the picture, the weights and --json can go to standard output'
+[ "$(grep -c '"head": [01],' w.json)" = 4 ] || bad 'not all panels are saved'
+
 # ---- what is refused ----
 
 ends 2
 says 'a model or --matrix is missing'
 ends 2 m.safetensors "$one" -o x.jpg
 says 'x.jpg: expected a name that ends in .png, .svg or .html for -o'
-ends 2 m.safetensors "$one" --save-weights x.tsv
-says 'x.tsv: expected a name that ends in .npy for --save-weights'
+ends 2 m.safetensors "$one" --save-weights x.csv
+says 'x.csv: expected a name that ends in .npy, .tsv or .json for --save-weights'
+ends 2 m.safetensors "$one" "$two" --save-weights x.tsv
+says 'x.tsv: TSV holds one matrix, there are 2 panels: JSON holds them all'
+absent x.tsv
 ends 2 m.safetensors "$one" --annotate top=0 -o x.png
 says "--annotate top is '0', expected a whole number from 1"
 ends 2 m.safetensors "$one" --annotate most -o x.png
@@ -217,7 +234,7 @@ says '--rows and --columns are labels for --matrix'
 ends 2 --matrix - --rows - -o x.png
 says 'only one of --matrix, --rows and --columns can be standard input'
 ends 2 --matrix m.tsv -o - --save-weights -
-says 'cannot both go to standard output'
+says 'can go to standard output'
 ends 2 none.safetensors "$one" -o x.png
 says 'attn: none.safetensors: cannot open: '
 head -c 1000 m.safetensors >cut.safetensors
@@ -232,7 +249,7 @@ ends 2 m.safetensors -o x.png <lines.txt
 says 'attn: standard input:2: '
 printf 'an apple\n\nan \000 apple\n' >lines.txt
 ends 2 m.safetensors -o x.png <lines.txt
-says 'attn: standard input:3: a zero byte, expected words separated by spaces'
+says 'attn: standard input:3: a zero byte, expected text'
 ends 2 --matrix none.npy -o x.png
 says 'attn: none.npy: cannot open: '
 ends 2 --matrix m.tsv --rows columns.txt -o x.png

@@ -29,6 +29,9 @@ typedef struct attn_example {
 ATTN_API attn_corpus *attn_corpus_new(const attn_allocator *allocator);
 ATTN_API void attn_corpus_free(attn_corpus *c);
 
+/** Forgets all examples and the tokens of every sentence; the memory stays for what comes next. */
+ATTN_API void attn_corpus_clear(attn_corpus *c);
+
 /** Reads a file or folder and appends its examples.
  *  - a file, or "-" for standard input, is TSV: SENSE <tab> INDEX <tab> token token ..., tokens separated by one ASCII space; CRLF, a
  *    byte-order mark at the start and a missing last newline make no difference; blank lines are skipped and counted;

@@ -135,7 +135,7 @@ typedef bool (*attn_word_sense_progress_fn)(void *ctx, const attn_word_sense_pro
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, const attn_corpus *dev,
                                                           attn_word_sense_progress_fn progress, void *ctx, attn_error *error);
 
-/** One prediction; strings and arrays are owned by the model and valid until its next prediction. */
+/** One prediction; strings and arrays are owned by the model or predictor and valid until its next prediction. */
 typedef struct attn_prediction {
     int n_senses;
     const char *const *senses;   /* of the word, in the order of their frequency in training */
@@ -160,6 +160,57 @@ ATTN_API ATTN_NODISCARD attn_status attn_word_sense_score(attn_word_sense *m, co
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tokens, int length, double *weights,
                                                               attn_error *error);
 
+/** How the text of a sentence becomes tokens. */
+typedef enum attn_tokenization {
+    ATTN_TOKENIZE_AUTO,   /* one of the others, by the text */
+    ATTN_TOKENIZE_SPACES, /* what stands between spaces, tabs and line ends, as it is */
+    ATTN_TOKENIZE_WORDS,  /* raw text with spaces between words: lower case, punctuation and clitics apart */
+    ATTN_TOKENIZE_CHARS,  /* the same, and text of scripts without spaces, as Chinese, cut by longest match */
+} attn_tokenization;
+
+/** Cuts the text of a sentence into the tokens that the model was trained on.
+ *
+ * SPACES changes nothing: for text that was cut like the training data.
+ *
+ * WORDS cuts at white space of Unicode. What stands between loses the marks (punctuation, symbols) before and behind it, the marks inside
+ * of it but for hyphens, slashes, & and the like, clitics ('s 're 've 'll 'm 'd) and n't, which become tokens of their own; letters become
+ * lower case. What the vocabulary holds is neither changed nor parted ("u.s.", "yahoo!"; capitals, if the training text had them). Marks
+ * are spelled as the vocabulary has them (" as `` or '', a dash as --); marks and clitics that it does not have in any spelling are left
+ * out.
+ *
+ * CHARS is the same, with Chinese, Japanese, Thai, Lao, Khmer and Burmese cut by longest match: at each place the longest word of the
+ * vocabulary that begins there; what lies between two known words is one unknown word.
+ *
+ * AUTO is SPACES if a mark such as , or 's stands alone or a space parts characters of a script without spaces, as only in text that was
+ * cut before; else CHARS if such characters stand together; else WORDS. If that shows no word asked about and another one does, it is the
+ * other.
+ *
+ * @param c     owns the tokens until it is cleared or freed; does not count the sentence
+ * @param text  valid UTF-8, zero-terminated
+ * @param word  the word asked about, as the model has it; NULL: any ambiguous word of the model. WORDS and CHARS cut it out of longer words
+ *              ("apple-based", 苹果树) if it stands nowhere alone.
+ * @param out   an example without sense ("") or word (""), whose target is -1
+ * @errors ATTN_EFORMAT (broken UTF-8, with its byte; no token), ATTN_ENOMEM, ATTN_ERANGE (more tokens than an int counts)
+ * @cost O(bytes); CHARS O(bytes times the square of the longest word)
+ * @threads any number with one model, each with a corpus of its own */
+ATTN_API ATTN_NODISCARD attn_status attn_tokenize(const attn_word_sense *m, attn_corpus *c, const char *text, attn_tokenization how,
+                                                  const char *word, attn_example *out, attn_error *error);
+
+/** The working memory in which one thread predicts. As long as nothing trains, changes or frees the model, any number of threads predict
+ * with it at once, each with a predictor of its own; all get the same bits. */
+typedef struct attn_predictor attn_predictor;
+
+/** NULL if out of memory. The model must live longer. */
+ATTN_API attn_predictor *attn_predictor_new(const attn_word_sense *m, const attn_allocator *allocator);
+ATTN_API void attn_predictor_free(attn_predictor *p);
+
+/** attn_word_sense_predict and attn_word_sense_attention on the calling thread alone. A prediction is valid until the predictor's next one.
+ */
+ATTN_API ATTN_NODISCARD attn_status attn_predictor_predict(attn_predictor *p, const char *const *tokens, int length, int target,
+                                                           attn_prediction *prediction, attn_error *error);
+ATTN_API ATTN_NODISCARD attn_status attn_predictor_attention(attn_predictor *p, const char *const *tokens, int length, double *weights,
+                                                             attn_error *error);
+
 /** Numeric check of the whole model's gradients on the first `sentences` of a corpus, in float64, at most about `most` elements
  * (0: all) of each parameter. Status and report as attn_gradcheck. */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_gradcheck(attn_word_sense *m, const attn_corpus *corpus, int64_t sentences,
@@ -179,7 +230,8 @@ ATTN_API int64_t attn_word_sense_support(const attn_word_sense *m, int word, int
 
 /** The configuration; numbers that were left to the model (0) are filled in. */
 ATTN_API attn_word_sense_config attn_word_sense_get_config(const attn_word_sense *m);
-ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m); /* words with a vector, without the unknown word */
+ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m);            /* words with a vector, without the unknown word */
+ATTN_API bool attn_word_sense_knows(const attn_word_sense *m, const char *token); /* has the token a vector of its own? */
 ATTN_API int64_t attn_word_sense_parameters(const attn_word_sense *m);
 ATTN_API int attn_word_sense_epochs_done(const attn_word_sense *m);
 ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);

@@ -35,11 +35,19 @@ void close_output(void);
 /* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
 
 /* Keys of long options without a letter: those that several subcommands have, then each one's own from KEY_FIRST on. */
-enum { KEY_THREADS = 900, KEY_SPLIT, KEY_FIRST = 1000 };
+enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_FIRST = 1000 };
 
 #define OPTION_THREADS(group)                                                                                                    \
     {                                                                                                                            \
         "threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", group \
+    }
+
+#define OPTION_TOKENIZE(group)                                                                                             \
+    {                                                                                                                      \
+        "tokenize", KEY_TOKENIZE, "HOW", 0,                                                                                \
+            "How a sentence becomes words: spaces (as it is), words (raw English: lower case, punctuation and 's apart), " \
+            "chars (the same, and Chinese without spaces by the model's words), auto (default: by the sentence)",          \
+            group                                                                                                          \
     }
 
 /* Where the options that several subcommands have leave their values; NULL for those that a subcommand has not. */
@@ -47,6 +55,7 @@ typedef struct common_options {
     bool *json, *quiet;
     int *threads;
     const char **split;
+    attn_tokenization *tokenize;
 } common_options;
 
 /* The parser of these: ARGP_ERR_UNKNOWN for any other key. */
@@ -68,6 +77,9 @@ void parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Prints one JSON object on a line and frees it. */
 void print_json(json_t *object);
+/* The same piece by piece, for what is printed often: text as a JSON string; a number with a point, or null if it is not finite. */
+void print_json_text(const char *text);
+void print_json_real(double x);
 /* Text padded with spaces to `width` terminal columns (Chinese characters take two). */
 void print_padded(const char *text, int width);
 
@@ -81,18 +93,41 @@ bool overwrites(const char *output, const char *const others[], int n);
 /* Loads a model; NULL after a message. */
 attn_word_sense *load_model(const char *path, int threads);
 
-/* Calls visit(ctx, text, where) for each of the sentences, or if there are none for each line of standard input that is not blank. `where`
- * goes before messages: "", "sentence 2: ", "standard input:3: ". Ends at the first failure, or goes on after it if `all`. FAILED if a call
- * failed or if there is no sentence. */
-typedef int (*sentence_fn)(void *ctx, const char *text, const char *where);
-int each_sentence(char *const sentences[], int n, bool all, sentence_fn visit, void *ctx);
+/* ---- sentences.c ---- */
 
-/* Which word of a sentence is asked about: --target WORD, --target-index N, else the first that the model knows. */
+/* Where sentences come from: the command line ("-": standard input, one a line), then a file, one a line; standard input if there is
+ * neither. */
+typedef struct sentence_source {
+    char *const *sentences;
+    int n;
+    const char *file; /* NULL: none; "-": standard input */
+    bool all, quiet;  /* all: one that fails stops none of the others */
+} sentence_source;
+
+/* What is done with each: `where` goes before messages ("", "sentence 2: ", "standard input:3: "), `number` is that of the line or
+ * argument. */
+typedef int (*sentence_fn)(void *ctx, const char *text, const char *where, long long number);
+
+/* Visits the sentences in order. Blank lines are skipped and counted, a byte-order mark at the start and CRLF make no difference, and what
+ * was printed is shown before the next lines are waited for. DONE, or the code of a visit or reading that failed (also: no sentence). */
+int each_sentence(const sentence_source *from, sentence_fn visit, void *ctx);
+
+/* Which words of a sentence are asked about: --target WORD, --target-index N, else all that the model knows. */
 typedef struct target_choice {
     const char *word; /* NULL: not given */
     int index;        /* -1: not given */
 } target_choice;
-/* Index of that word, -1 after a message. */
-int find_target(const attn_word_sense *m, const attn_example *sentence, target_choice choice, const char *where, bool quiet);
+
+/* Makes the word the one that the model has ("Bank" becomes bank). FAILED after a message if it knows no senses of it. */
+int settle_target(const attn_word_sense *m, target_choice *choice);
+/* The words of a sentence; auto with an index counts what stands between spaces. FAILED after a message, also for an index outside. */
+int read_sentence(const attn_word_sense *m, attn_corpus *c, const char *text, attn_tokenization how, target_choice choice,
+                  const char *where, attn_example *words);
+/* Index of the next word asked about at `from` or behind it, -1 if there is none. */
+int next_target(const attn_word_sense *m, const attn_example *words, target_choice choice, int from);
+/* FAILED after the message that there is none at all. */
+int no_target(const attn_word_sense *m, target_choice choice, const char *where);
+/* The first of them, -1 after a message. */
+int find_target(const attn_word_sense *m, const attn_example *words, target_choice choice, const char *where, bool quiet);
 
 #endif

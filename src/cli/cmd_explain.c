@@ -6,9 +6,10 @@
 
 typedef struct arguments {
     const char *model, *output;
-    char *sentence;
+    char *sentence; /* "-": standard input */
     target_choice target;
     explain_part part;
+    attn_tokenization tokenize;
     bool json, quiet;
     int threads;
 } arguments;
@@ -22,7 +23,7 @@ static error_t parse_argument(arguments *a, char *text, struct argp_state *state
     } else if (a->sentence == NULL) {
         a->sentence = text;
     } else {
-        argp_error(state, "'%s' is one argument too many: a sentence is one argument, in quotes, its words separated by spaces", text);
+        argp_error(state, "'%s' is one argument too many: a sentence is one argument, in quotes", text);
     }
     return 0;
 }
@@ -66,13 +67,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads});
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
     }
 }
 
 static const struct argp_option options[] = {
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is explained (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0 (default: as --target)", 0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
+     0},
+    OPTION_TOKENIZE(0),
     {"output", 'o', "FILE", 0, "Write a page that goes through the steps, an .html file, instead of printing them", 0},
     {"head", KEY_HEAD, "N", 0, "One head, counted from 0, or 'all' (default: all)", 0},
     {"member", KEY_MEMBER, "N", 0, "Of an ensemble one model, counted from 0, or 'all' (default: all)", 0},
@@ -88,7 +92,7 @@ static const struct argp argp = {
     parse_option,
     "MODEL SENTENCE",
     "Shows step by step, with every number, how the model finds the sense of a word: score, scale, softmax, weighted sum, senses. What is "
-    "shown is what 'attn predict' computes. Words of the sentence are separated by spaces; '-' reads sentences from standard input, one "
+    "shown is what 'attn predict' computes. '-' reads sentences from standard input, one "
     "a line.",
     NULL,
     NULL,
@@ -118,13 +122,14 @@ static int explain_words(const job *j, const attn_example *words, const char *wh
     return DONE;
 }
 
-static int explain_sentence(void *ctx, const char *text, const char *where)
+static int explain_sentence(void *ctx, const char *text, const char *where, long long number)
 {
-    attn_error error = {.message = "out of memory"};
+    const job *j = ctx;
     attn_corpus *c = attn_corpus_new(NULL);
     attn_example words;
-    int code = c != NULL && attn_corpus_tokenize(c, text, &words, &error) == ATTN_OK ? explain_words(ctx, &words, where)
-                                                                                     : fail("%s%s", where, error.message);
+    (void)number;
+    int code = read_sentence(j->m, c, text, j->a->tokenize, j->a->target, where, &words);
+    code = code == DONE ? explain_words(j, &words, where) : code;
     attn_corpus_free(c);
     return code;
 }
@@ -141,16 +146,23 @@ static int check_part(const attn_word_sense *m, const explain_part *part)
     return DONE;
 }
 
-static int print_steps(const arguments *a, attn_word_sense *m, int n)
+static sentence_source source_of(const arguments *a)
 {
-    return each_sentence(&a->sentence, n, false, explain_sentence, &(job){a, m});
+    return (sentence_source){&a->sentence, 1, NULL, false, a->quiet};
+}
+
+static int print_steps(const arguments *a, attn_word_sense *m)
+{
+    const sentence_source from = source_of(a);
+    return each_sentence(&from, explain_sentence, &(job){a, m});
 }
 
 /* The page has all heads and models; it begins with those that were asked for. */
-static int write_page(const arguments *a, attn_word_sense *m, int n)
+static int write_page(const arguments *a, attn_word_sense *m)
 {
+    const sentence_source from = source_of(a);
     report_words w;
-    int code = words_collect(&w, m, &a->sentence, n, a->target, a->quiet);
+    int code = words_collect(&w, m, &from, a->target, a->tokenize);
     if (code == DONE) {
         code = report_write(a->output, &(attn_report_config){.model = m,
                                                              .sentences = w.sentence,
@@ -174,9 +186,10 @@ int cmd_explain(int argc, char **argv)
     if (m == NULL) {
         return FAILED;
     }
-    int code = check_part(m, &a.part), n = strcmp(a.sentence, "-") != 0;
+    int code = check_part(m, &a.part);
+    code = code == DONE ? settle_target(m, &a.target) : code;
     if (code == DONE) {
-        code = (a.output != NULL ? write_page : print_steps)(&a, m, n);
+        code = (a.output != NULL ? write_page : print_steps)(&a, m);
     }
     attn_word_sense_free(m);
     return code;

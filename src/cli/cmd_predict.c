@@ -1,22 +1,41 @@
 /* attn predict MODEL [SENTENCE...] */
+#include <string.h>
 
 #include "cli.h"
 
 typedef struct arguments {
     const char *model;
-    char **sentences;
-    int n;
+    sentence_source from;
     target_choice target;
+    attn_tokenization tokenize;
     bool json, quiet;
     int threads;
 } arguments;
 
 enum { KEY_TARGET = KEY_FIRST, KEY_INDEX };
 
+static void check_arguments(const arguments *a, struct argp_state *state)
+{
+    int standard = a->from.file != NULL && strcmp(a->from.file, "-") == 0;
+    for (int i = 0; i < a->from.n; i++) {
+        standard += strcmp(a->from.sentences[i], "-") == 0;
+    }
+    if (a->model == NULL) {
+        argp_error(state, "a model is missing");
+    } else if (a->target.word != NULL && a->target.index >= 0) {
+        argp_error(state, "--target and --target-index exclude each other");
+    } else if (standard > 1) {
+        argp_error(state, "standard input can be read only once");
+    }
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     arguments *a = state->input;
     switch (key) {
+    case 'f':
+        a->from.file = text;
+        return 0;
     case KEY_TARGET:
         a->target.word = text;
         return 0;
@@ -28,26 +47,26 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             a->model = text;
             return 0;
         }
-        a->sentences = rest_of_arguments(state, &a->n);
+        a->from.sentences = rest_of_arguments(state, &a->from.n);
         return 0;
     case ARGP_KEY_END:
-        if (a->model == NULL) {
-            argp_error(state, "a model is missing");
-        }
-        if (a->target.word != NULL && a->target.index >= 0) {
-            argp_error(state, "--target and --target-index exclude each other");
-        }
+        check_arguments(a, state);
         return 0;
     default:
-        return parse_common(key, text, state, (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads});
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
     }
 }
 
 static const struct argp_option options[] = {
-    {"target", KEY_TARGET, "WORD", 0, "The word whose sense is asked for (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0 (default: as --target)", 0},
+    {"file", 'f', "FILE", 0, "Sentences from a file, one a line; - is standard input (default: no file)", 0},
+    OPTION_TOKENIZE(0),
+    {"target", KEY_TARGET, "WORD", 0, "The word whose sense is asked for, wherever it stands (default: every word that the model knows)",
+     0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
+     0},
     OPTION_THREADS(0),
-    {"json", 'j', NULL, 0, "Print one JSON object a sentence, schema attn.predict/1", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object a line for each word asked about, schema attn.predict/1", 0},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},
     {0},
 };
@@ -55,34 +74,74 @@ static const struct argp argp = {
     options,
     parse_option,
     "MODEL [SENTENCE...]",
-    "Tells the sense of a word in each sentence, with the probability of every sense it could have. Words of a "
-    "sentence are separated by spaces. Without SENTENCE, sentences are read from standard input, one a line.",
+    "Tells the sense of the ambiguous words in each sentence, with the probability of every sense they could have. Without SENTENCE or "
+    "--file, or where SENTENCE is -, sentences are read from standard input, one a line.",
     NULL,
     NULL,
     NULL};
 
-static void print_as_json(const attn_example *e, int target, const attn_prediction *p)
+static void print_reals(const double *x, int n)
 {
-    json_t *sentence = json_array(), *probabilities = json_object(), *attention = json_array();
-    for (int i = 0; i < e->length; i++) {
-        json_array_append_new(sentence, json_string(e->tokens[i]));
+    putchar('[');
+    for (int i = 0; i < n; i++) {
+        fputs(i > 0 ? "," : "", stdout);
+        print_json_real(x[i]);
     }
-    for (int s = 0; s < p->n_senses; s++) {
-        json_object_set_new(probabilities, p->senses[s], json_real(p->probabilities[s]));
-    }
-    for (int h = 0; h < p->heads; h++) {
-        json_t *row = json_array();
-        for (int i = 0; i < p->length; i++) {
-            json_array_append_new(row, json_real(p->attention[h * p->length + i]));
-        }
-        json_array_append_new(attention, row);
-    }
-    print_json(json_pack("{s:s, s:o, s:i, s:s, s:o, s:o}", "schema", "attn.predict/1", "sentence", sentence, "target", target, "sense",
-                         p->senses[p->best], "probabilities", probabilities, "attention", attention));
+    putchar(']');
 }
 
-static void print_as_text(const attn_example *e, int target, const attn_prediction *p)
+static void print_texts(const char *const *texts, int n)
 {
+    putchar('[');
+    for (int i = 0; i < n; i++) {
+        fputs(i > 0 ? "," : "", stdout);
+        print_json_text(texts[i]);
+    }
+    putchar(']');
+}
+
+/* Indices of the words without a vector of their own. */
+static void print_unknown(const attn_word_sense *m, const attn_example *e)
+{
+    const char *before = "";
+    putchar('[');
+    for (int i = 0; i < e->length; i++) {
+        if (!attn_word_sense_knows(m, e->tokens[i])) {
+            printf("%s%d", before, i);
+            before = ",";
+        }
+    }
+    putchar(']');
+}
+
+static void print_as_json(const attn_word_sense *m, const attn_example *e, int target, const attn_prediction *p)
+{
+    printf("{\"schema\":\"attn.predict/1\",\"line\":%lld,\"sentence\":", (long long)e->line);
+    print_texts(e->tokens, e->length);
+    printf(",\"target\":%d,\"word\":", target);
+    print_json_text(e->tokens[target]);
+    fputs(",\"sense\":", stdout);
+    print_json_text(p->senses[p->best]);
+    fputs(",\"probabilities\":{", stdout);
+    for (int s = 0; s < p->n_senses; s++) {
+        fputs(s > 0 ? "," : "", stdout);
+        print_json_text(p->senses[s]);
+        putchar(':');
+        print_json_real(p->probabilities[s]);
+    }
+    fputs("},\"attention\":[", stdout);
+    for (int h = 0; h < p->heads; h++) {
+        fputs(h > 0 ? "," : "", stdout);
+        print_reals(p->attention + (size_t)h * (size_t)p->length, p->length);
+    }
+    fputs("],\"unknown\":", stdout);
+    print_unknown(m, e);
+    puts("}");
+}
+
+static void print_as_text(const attn_word_sense *m, const attn_example *e, int target, const attn_prediction *p)
+{
+    (void)m;
     for (int i = 0; i < e->length; i++) {
         printf(i == target ? "%s[%s]" : "%s%s", i > 0 ? " " : "", e->tokens[i]);
     }
@@ -96,39 +155,60 @@ static void print_as_text(const attn_example *e, int target, const attn_predicti
 typedef struct job {
     const arguments *a;
     attn_word_sense *m;
+    attn_corpus *words; /* of one sentence */
 } job;
 
-static int predict_sentence(void *ctx, const char *text, const char *where)
+/* A sentence of which the model knows little was perhaps cut otherwise than its training text. */
+static void note_unknown(const job *j, const attn_example *e, const char *where)
+{
+    int unknown = 0;
+    for (int i = 0; i < e->length; i++) {
+        unknown += !attn_word_sense_knows(j->m, e->tokens[i]);
+    }
+    if (2 * unknown > e->length) {
+        note(j->a->quiet, "%s%d of %d words are unknown to the model", where, unknown, e->length);
+    }
+}
+
+static int predict_sentence(void *ctx, const char *text, const char *where, long long number)
 {
     const job *j = ctx;
-    attn_error error = {.message = "out of memory"};
-    attn_corpus *c = attn_corpus_new(NULL);
+    const arguments *a = j->a;
     attn_example e;
     attn_prediction p;
-    int code = FAILED, target = -1;
-    if (c == NULL || attn_corpus_tokenize(c, text, &e, &error) != ATTN_OK) {
-        (void)fail("%s%s", where, error.message);
-    } else if ((target = find_target(j->m, &e, j->a->target, where, j->a->quiet)) >= 0) {
-        if (attn_word_sense_predict(j->m, e.tokens, e.length, target, &p, &error) != ATTN_OK) {
-            (void)fail("%s%s", where, error.message);
-        } else {
-            (j->a->json ? print_as_json : print_as_text)(&e, target, &p);
-            code = DONE;
-        }
+    attn_error error;
+    attn_corpus_clear(j->words);
+    if (read_sentence(j->m, j->words, text, a->tokenize, a->target, where, &e) != DONE) {
+        return FAILED;
     }
-    attn_corpus_free(c);
-    return code;
+    e.line = number;
+    int target = next_target(j->m, &e, a->target, 0);
+    if (target < 0) {
+        return no_target(j->m, a->target, where);
+    }
+    note_unknown(j, &e, where);
+    for (; target >= 0; target = next_target(j->m, &e, a->target, target + 1)) {
+        if (attn_word_sense_predict(j->m, e.tokens, e.length, target, &p, &error) != ATTN_OK) {
+            return fail("%s%s", where, error.message);
+        }
+        (a->json ? print_as_json : print_as_text)(j->m, &e, target, &p);
+    }
+    return DONE;
 }
 
 int cmd_predict(int argc, char **argv)
 {
-    arguments a = {.target = {NULL, -1}};
+    arguments a = {.from = {.all = true}, .target = {NULL, -1}}; /* a sentence without an answer stops none of the others */
     parse(&argp, argc, argv, &a);
-    attn_word_sense *m = load_model(a.model, a.threads);
-    if (m == NULL) {
-        return FAILED;
+    a.from.quiet = a.quiet;
+    job j = {.a = &a, .m = load_model(a.model, a.threads), .words = attn_corpus_new(NULL)};
+    int code = FAILED;
+    if (j.m != NULL && j.words == NULL) {
+        (void)fail("out of memory");
+    } else if (j.m != NULL && settle_target(j.m, &a.target) == DONE) {
+        code = each_sentence(&a.from, predict_sentence, &j);
     }
-    int code = each_sentence(a.sentences, a.n, true, predict_sentence, &(job){&a, m}); /* one without an answer stops none of the others */
-    attn_word_sense_free(m);
+    attn_corpus_free(j.words);
+    attn_word_sense_free(j.m);
     return code;
 }

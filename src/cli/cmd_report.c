@@ -9,6 +9,7 @@ typedef struct arguments {
     int n, n_data, threads;
     double dev_fraction;
     target_choice target;
+    attn_tokenization tokenize;
     bool quiet;
 } arguments;
 
@@ -69,14 +70,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         return parse_end(a, state);
     default:
-        return parse_common(key, text, state, (common_options){.quiet = &a->quiet, .threads = &a->threads, .split = &a->split});
+        return parse_common(key, text, state,
+                            (common_options){.quiet = &a->quiet, .threads = &a->threads, .split = &a->split, .tokenize = &a->tokenize});
     }
 }
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "The page to write, an .html file; '-' is standard output", 0},
     {"target", KEY_TARGET, "WORD", 0, "The word in question in every sentence (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0 (default: as --target)", 0},
+    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
+     0},
+    OPTION_TOKENIZE(0),
     {"title", KEY_TITLE, "TEXT", 0, "Heading of the page (default: by the word)", 0},
     {NULL, 0, NULL, 0, "Before and after the training:", 1},
     {"data", KEY_DATA, "DATA", 0,
@@ -98,8 +102,7 @@ static const struct argp argp = {
     "MODEL SENTENCE...",
     "Writes a page that shows how the model tells the senses of a word apart: the sentences side by side, words as colours that sliders "
     "mix, "
-    "tables of who attends to whom, and every step with every number. It is one file, which needs no network. Words of a sentence are "
-    "separated by spaces.",
+    "tables of who attends to whom, and every step with every number. It is one file, which needs no network.",
     NULL,
     NULL,
     NULL};
@@ -146,8 +149,12 @@ static int open_before(const arguments *a, const attn_word_sense *m, attn_word_s
 static int make_page(const arguments *a, attn_word_sense *m)
 {
     attn_word_sense *before = NULL;
-    report_words w;
-    int code = words_collect(&w, m, a->sentences, a->n, a->target, a->quiet);
+    report_words w = {.n = 0};
+    target_choice target = a->target;
+    int code = settle_target(m, &target);
+    if (code == DONE) {
+        code = words_collect(&w, m, &(sentence_source){a->sentences, a->n, NULL, false, a->quiet}, target, a->tokenize);
+    }
     code = code == DONE ? open_before(a, m, &before) : code;
     if (code == DONE) {
         code = report_write(

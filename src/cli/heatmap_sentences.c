@@ -24,15 +24,7 @@ static int out_of_memory(void)
 
 /* ---- what a panel shows ---- */
 
-static bool knows_a_word(const attn_word_sense *m, const attn_example *words)
-{
-    for (int i = 0; i < words->length; i++) {
-        if (attn_word_sense_find(m, words->tokens[i]) >= 0) {
-            return true;
-        }
-    }
-    return false;
-}
+static const target_choice any_target = {NULL, -1};
 
 /* "apple: company (0.98)". A sentence without a word that the model knows senses of is drawn all the same. */
 static int tell_sense(job *j)
@@ -40,11 +32,11 @@ static int tell_sense(job *j)
     attn_prediction p;
     attn_error error;
     j->title = NULL;
-    if (!knows_a_word(j->m, &j->words)) {
+    int target = next_target(j->m, &j->words, any_target, 0);
+    if (target < 0) {
         note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
         return DONE;
     }
-    int target = find_target(j->m, &j->words, (target_choice){NULL, -1}, j->where, true);
     if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
         return fail("%s%s", j->where, error.message);
     }
@@ -99,6 +91,8 @@ static int add_panel(job *j, attn_heatmap_panel **list, int *n, int head, char *
     attn_heatmap_panel *panel = &larger[(*n)++];
     *panel = (attn_heatmap_panel){.title = title, .rows = j->words.length, .columns = j->words.length};
     panel->group = j->sentence;
+    panel->heads = j->heads;
+    panel->head = head;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();
@@ -130,15 +124,13 @@ static int add_panels(job *j)
     return code;
 }
 
-static int add_sentence(void *ctx, const char *text, const char *where)
+static int add_sentence(void *ctx, const char *text, const char *where, long long number)
 {
     job *j = ctx;
-    attn_error error;
+    (void)number;
     j->where = where;
-    if (attn_corpus_tokenize(j->p->words, text, &j->words, &error) != ATTN_OK) {
-        return fail("%s%s", where, error.message);
-    }
-    int code = add_panels(j);
+    int code = read_sentence(j->m, j->p->words, text, j->request->tokenize, any_target, where, &j->words);
+    code = code == DONE ? add_panels(j) : code;
     j->sentence++;
     return code;
 }
@@ -159,7 +151,7 @@ int panels_of_sentences(const sentence_request *request, panels *p)
     } else if (request->head >= j.heads) {
         code = fail("--head is %d, the model has the heads 0..%d", request->head, j.heads - 1);
     } else {
-        code = each_sentence(request->sentences, request->n, false, add_sentence, &j);
+        code = each_sentence(&(sentence_source){request->sentences, request->n, NULL, false, request->quiet}, add_sentence, &j);
     }
     attn_word_sense_free(m);
     return code;

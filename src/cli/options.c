@@ -71,6 +71,9 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
         *to.threads = parse_int("threads", text, 1, 1024, state);
     } else if (key == KEY_SPLIT && to.split != NULL) {
         *to.split = text;
+    } else if (key == KEY_TOKENIZE && to.tokenize != NULL) {
+        static const char *const names[] = {"auto", "spaces", "words", "chars", NULL}; /* in the order of the values */
+        *to.tokenize = (attn_tokenization)parse_choice("tokenize", text, names, state);
     } else {
         return ARGP_ERR_UNKNOWN;
     }

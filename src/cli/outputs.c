@@ -64,17 +64,35 @@ const output_format picture_formats[] = {
 
 /* ---- weights ---- */
 
+static int export(const char *path, attn_export_format format, const drawing *d)
+{
+    attn_error error;
+    return attn_heatmap_export(path, format, d->look.panels, d->look.n_panels, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+}
+
 static int write_npy(const char *path, const drawing *d, bool quiet)
 {
     (void)quiet;
-    attn_error error;
-    const attn_heatmap_panel *p = &d->look.panels[0];
-    const attn_matrix m = {.rows = p->rows, .columns = p->columns, .values = (double *)p->values};
-    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    return export(path, ATTN_EXPORT_NPY, d);
 }
 
+static int write_tsv(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_TSV, d);
+}
+
+static int write_json(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_JSON, d);
+}
+
+const output_format json_format = {".json", write_json, false};
 const output_format weights_formats[] = {
     {".npy", write_npy, false},
+    {".tsv", write_tsv, false},
+    {".json", write_json, false},
     {NULL, NULL, false},
 };
 

@@ -11,17 +11,18 @@ typedef struct collecting {
     report_words *w;
     const attn_word_sense *m;
     target_choice target;
+    attn_tokenization how;
     bool quiet;
 } collecting;
 
-static int add_sentence(void *ctx, const char *text, const char *where)
+static int add_sentence(void *ctx, const char *text, const char *where, long long number)
 {
     const collecting *c = ctx;
     report_words *w = c->w;
-    attn_error error;
     attn_example words;
-    if (attn_corpus_tokenize(w->words, text, &words, &error) != ATTN_OK) {
-        return fail("%s%s", where, error.message);
+    (void)number;
+    if (read_sentence(c->m, w->words, text, c->how, c->target, where, &words) != DONE) {
+        return FAILED;
     }
     int target = find_target(c->m, &words, c->target, where, c->quiet);
     attn_report_sentence *more = target >= 0 ? realloc(w->sentence, ((size_t)w->n + 1) * sizeof *more) : NULL;
@@ -33,13 +34,13 @@ static int add_sentence(void *ctx, const char *text, const char *where)
     return DONE;
 }
 
-int words_collect(report_words *w, const attn_word_sense *m, char *const sentences[], int n, target_choice target, bool quiet)
+int words_collect(report_words *w, const attn_word_sense *m, const sentence_source *from, target_choice target, attn_tokenization how)
 {
     *w = (report_words){.words = attn_corpus_new(NULL)};
     if (w->words == NULL) {
         return fail("out of memory");
     }
-    return each_sentence(sentences, n, false, add_sentence, &(collecting){w, m, target, quiet});
+    return each_sentence(from, add_sentence, &(collecting){w, m, target, how, from->quiet});
 }
 
 void words_free(report_words *w)

@@ -11,8 +11,8 @@ typedef struct report_words {
     int n;
 } report_words;
 
-/* Collects n sentences, or if n is 0 those of standard input. DONE, or FAILED after a message; words_free is right in any case. */
-int words_collect(report_words *w, const attn_word_sense *m, char *const sentences[], int n, target_choice target, bool quiet);
+/* Collects sentences, of each the first word that is asked about. DONE, or FAILED after a message; words_free is right in any case. */
+int words_collect(report_words *w, const attn_word_sense *m, const sentence_source *from, target_choice target, attn_tokenization how);
 void words_free(report_words *w);
 
 /* Whether a page can be written there: DONE, or FAILED after a message. To be asked before the work. */

@@ -31,7 +31,8 @@ static bool choose(training_film *f, const attn_corpus *data)
 static bool take_given(training_film *f, const train_arguments *a, const attn_word_sense *m)
 {
     report_words w;
-    bool ok = words_collect(&w, m, a->report_sentences, a->n_report_sentences, (target_choice){NULL, -1}, a->quiet) == DONE;
+    bool ok = words_collect(&w, m, &(sentence_source){a->report_sentences, a->n_report_sentences, NULL, false, a->quiet},
+                            (target_choice){NULL, -1}, ATTN_TOKENIZE_AUTO) == DONE;
     f->words = w.words;
     f->sentence = w.sentence;
     f->n = w.n;

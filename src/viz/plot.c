@@ -26,13 +26,13 @@ static attn_status out_of_memory(attn_error *error)
 
 /* ---- the configuration ---- */
 
-static attn_status check_panels(const attn_heatmap_config *c, attn_error *error)
+attn_status attn__check_panels(const attn_heatmap_panel *panels, int n, attn_error *error)
 {
-    if (c->panels == NULL || c->n_panels < 1 || c->n_panels > ATTN__MAX_PANELS) {
-        return attn__fail(error, ATTN_EINVAL, "heatmap: %d panels; 1 to %d can be drawn", c->n_panels, ATTN__MAX_PANELS);
+    if (panels == NULL || n < 1 || n > ATTN__MAX_PANELS) {
+        return attn__fail(error, ATTN_EINVAL, "heatmap: %d panels; 1 to %d can be drawn", n, ATTN__MAX_PANELS);
     }
-    for (int i = 0; i < c->n_panels; i++) {
-        const attn_heatmap_panel *p = &c->panels[i];
+    for (int i = 0; i < n; i++) {
+        const attn_heatmap_panel *p = &panels[i];
         if (p->rows < 1 || p->columns < 1 || p->values == NULL) {
             return attn__fail(error, ATTN_EINVAL, "heatmap: panel %d is empty (%d x %d)", i + 1, p->rows, p->columns);
         }
@@ -57,7 +57,7 @@ static attn_status check(const attn_heatmap_config *c, attn_error *error)
         return attn__fail(error, ATTN_EINVAL, "heatmap: digits %d, cell %d, scale %d; they may be -1 to 15, 0 to 100000 and 0 to 16",
                           c->digits, c->cell, c->scale);
     }
-    return check_panels(c, error);
+    return attn__check_panels(c->panels, c->n_panels, error);
 }
 
 static void set_look(attn__plot *plot, const attn_heatmap_config *c)

@@ -154,6 +154,14 @@ attn_status attn__corpus_copy(attn_corpus *c, const attn_example *e, attn_error 
     return status;
 }
 
+void attn_corpus_clear(attn_corpus *c)
+{
+    attn__arena_rewind(&c->arena, (attn__mark){NULL, 0, 0});
+    c->count = 0;
+    c->blank_lines = 0;
+    c->first_blank = "";
+}
+
 int64_t attn_corpus_count(const attn_corpus *c)
 {
     return (int64_t)c->count;
@@ -174,23 +182,30 @@ const char *attn_corpus_first_blank(const attn_corpus *c)
     return c->first_blank;
 }
 
-static size_t typed_space(const char *at)
+size_t attn__typed_space(const char *at)
 {
     return *at == ' ' || *at == '\t' || *at == '\n' || *at == '\r';
+}
+
+attn_status attn__sentence_check(const char *text, attn_error *error)
+{
+    int64_t fault = attn_utf8_fault(text, strlen(text));
+    return fault < 0 ? ATTN_OK
+                     : attn__fail(error, ATTN_EFORMAT, "broken UTF-8 at byte %lld of the sentence (0x%02X), expected UTF-8",
+                                  (long long)fault, (unsigned char)text[fault]);
 }
 
 attn_status attn_corpus_tokenize(attn_corpus *c, const char *text, attn_example *out, attn_error *error)
 {
     size_t size = strlen(text);
-    int64_t fault = attn_utf8_fault(text, size);
-    if (fault >= 0) {
-        return attn__fail(error, ATTN_EFORMAT, "broken UTF-8 at byte %lld of the sentence (0x%02X), expected UTF-8", (long long)fault,
-                          (unsigned char)text[fault]);
+    attn_status status = attn__sentence_check(text, error);
+    if (status != ATTN_OK) {
+        return status;
     }
     attn__mark mark = attn__arena_mark(&c->arena);
     attn_example e = {.target = -1, .word = "", .sense = "", .file = "", .line = 0};
     char *copy = attn__arena_copy(&c->arena, text, size + 1);
-    attn_status status = copy != NULL ? attn__cut(c, copy, typed_space, &e) : ATTN_ENOMEM;
+    status = copy != NULL ? attn__cut(c, copy, attn__typed_space, &e) : ATTN_ENOMEM;
     if (status != ATTN_OK) {
         status = attn__fail(error, status, "%s: a sentence of %zu bytes", attn_status_sentence(status), size);
     } else if (e.length == 0) {

@@ -42,6 +42,7 @@ attn_status attn__lines_fail(const attn__lines *lines, attn_error *error, const 
 /* How many bytes of a separator stand at `at`, 0 if none. */
 typedef size_t (*attn__separator)(const char *at);
 size_t attn__ascii_space(const char *at);
+size_t attn__typed_space(const char *at);   /* space, tab and line end */
 size_t attn__unicode_space(const char *at); /* the white space of Unicode, the set of Python's str.split() */
 
 /* Cuts a text in place at runs of separators: the example's tokens and length. Length 0 is no error here.
@@ -57,6 +58,8 @@ const char *attn__label_fault(const char *label);
 /* ---- corpus.c, corpus_tsv.c, corpus_folder.c ---- */
 
 attn_status attn__corpus_push(attn_corpus *c, const attn_example *e, attn_error *error);
+/* ATTN_EFORMAT for broken UTF-8, with its byte. */
+attn_status attn__sentence_check(const char *text, attn_error *error);
 /* Appends a copy of another corpus's example, which keeps its file and line. */
 attn_status attn__corpus_copy(attn_corpus *c, const attn_example *e, attn_error *error);
 /* Counts a blank line. */

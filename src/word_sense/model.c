@@ -273,6 +273,11 @@ int64_t attn_word_sense_vocabulary(const attn_word_sense *m)
     return (int64_t)m->vocabulary.count;
 }
 
+bool attn_word_sense_knows(const attn_word_sense *m, const char *token)
+{
+    return attn__token_row(m, token) > 0;
+}
+
 int64_t attn_word_sense_parameters(const attn_word_sense *m)
 {
     return m->config.seeds * attn_params_elements(m->member[0].params);

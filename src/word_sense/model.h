@@ -68,8 +68,9 @@ attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train,
 int64_t attn__epoch_sentences(const attn_word_sense *m);
 /* Adds a word that is not there; its row, 0 if it is too long, -1 if memory is out. */
 int32_t attn__vocabulary_add(attn_word_sense *m, const char *token);
-/* Row of a token in the embedding table. */
+/* Row of a token in the embedding table, 0 if it is unknown; the same of a text of `size` bytes. */
 int32_t attn__token_row(const attn_word_sense *m, const char *token);
+int32_t attn__text_row(const attn_word_sense *m, const char *text, size_t size);
 /* Number of a sense of a word, -1 if unknown. */
 int attn__sense_find(const attn_word_sense *m, int word, const char *label, size_t size);
 /* Writes the token as the vocabulary knows it (ASCII digits as 0) into buffer; its size, at most `room`. */
@@ -136,6 +137,12 @@ bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits
 /* Scores of one member alone. */
 attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
                                attn_error *error);
+
+/* attn_word_sense_predict and attn_word_sense_attention with working memory of the model's own or of a predictor. */
+attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena *scratch, const char *const *tokens, int length,
+                          int target, attn_prediction *prediction, attn_error *error);
+attn_status attn__attention(const attn_word_sense *m, attn_tape *t, attn__arena *scratch, const char *const *tokens, int length,
+                            double *weights, attn_error *error);
 
 /* ---- corpus_vectors.c ---- */
 

@@ -58,7 +58,7 @@ static bool more_slots(attn__names *n)
 
 int64_t attn__names_find(const attn__names *n, const char *text, size_t size)
 {
-    return n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
+    return size > n->longest || n->n_slots == 0 ? -1 : n->slots[slot_of(n, text, size, hash_of(text, size))];
 }
 
 /* Strings share pieces of the arena, which alone would give each of them a line of the cache. */
@@ -98,6 +98,7 @@ int64_t attn__names_add(attn__names *n, const char *text, size_t size)
         return -1;
     }
     n->slots[slot] = (int64_t)n->count;
+    n->longest = size > n->longest ? size : n->longest;
     n->list[n->count] = (attn__name){copy, size, hash};
     return (int64_t)n->count++;
 }

@@ -29,10 +29,9 @@ bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits
 }
 
 /* Probabilities (B,S) of a batch under one member, added to `sum` times 1/members; weights likewise if wanted. */
-static attn_status add_member(attn_word_sense *m, const attn__member *member, const attn__batch *b, double share, double *sum,
-                              double *weights, attn_error *error)
+static attn_status add_member(const attn_word_sense *m, attn_tape *t, const attn__member *member, const attn__batch *b, double share,
+                              double *sum, double *weights, attn_error *error)
 {
-    attn_tape *t = m->tape;
     attn_tape_reset(t);
     attn_tape_set_recording(t, false);
     attn_tape_set_training(t, false);
@@ -85,7 +84,7 @@ static attn_status predict_all(attn_word_sense *m, const attn__member *only, con
         }
         for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
             if (only == NULL || only == &m->member[k]) {
-                status = add_member(m, &m->member[k], &b, only == NULL ? 1.0 / m->config.seeds : 1, p, NULL, error);
+                status = add_member(m, m->tape, &m->member[k], &b, only == NULL ? 1.0 / m->config.seeds : 1, p, NULL, error);
             }
         }
         for (int64_t j = 0; j < n && status == ATTN_OK; j++) {
@@ -180,12 +179,12 @@ static attn_status no_memory(attn_error *error)
 }
 
 /* Fills the prediction from probabilities p (S) and weights w (H, window), all in scratch. */
-static attn_status fill(attn_word_sense *m, const attn__encoded *e, int length, const double *p, const double *w, attn_prediction *out,
-                        attn_error *error)
+static attn_status fill(const attn_word_sense *m, attn__arena *scratch, const attn__encoded *e, int length, const double *p,
+                        const double *w, attn_prediction *out, attn_error *error)
 {
     const attn__lemma *l = &m->lemma[e->word];
-    const char **senses = attn__arena_array(&m->scratch, l->senses, sizeof *senses);
-    double *attention = attn__arena_array(&m->scratch, (int64_t)m->config.heads * length, sizeof *attention);
+    const char **senses = attn__arena_array(scratch, l->senses, sizeof *senses);
+    double *attention = attn__arena_array(scratch, (int64_t)m->config.heads * length, sizeof *attention);
     if (senses == NULL || attention == NULL) {
         return no_memory(error);
     }
@@ -206,16 +205,16 @@ static attn_status fill(attn_word_sense *m, const attn__encoded *e, int length, 
     return ATTN_OK;
 }
 
-attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *tokens, int length, int target, attn_prediction *prediction,
-                                    attn_error *error)
+attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena *scratch, const char *const *tokens, int length,
+                          int target, attn_prediction *prediction, attn_error *error)
 {
     *prediction = (attn_prediction){.n_senses = 0};
-    attn__arena_rewind(&m->scratch, (attn__mark){NULL, 0, 0});
+    attn__arena_rewind(scratch, (attn__mark){NULL, 0, 0});
     if (target < 0 || target >= length) {
         return attn__fail(error, ATTN_EINVAL, "target %d, expected 0..%d", target, length - 1);
     }
     attn__encoded e;
-    if (!attn__encode(m, &m->scratch, tokens, length, target, &e)) {
+    if (!attn__encode(m, scratch, tokens, length, target, &e)) {
         return no_memory(error);
     }
     if (e.word < 0) {
@@ -223,27 +222,28 @@ attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *token
     }
     const attn__encoded *const list[] = {&e};
     attn__batch b;
-    double *p = attn__arena_array(&m->scratch, m->n_senses, sizeof *p);
-    double *w = attn__arena_array(&m->scratch, (int64_t)m->config.heads * e.length, sizeof *w);
-    if (p == NULL || w == NULL || !attn__batch_make(m, &m->scratch, list, 1, &b)) {
+    double *p = attn__arena_array(scratch, m->n_senses, sizeof *p);
+    double *w = attn__arena_array(scratch, (int64_t)m->config.heads * e.length, sizeof *w);
+    if (p == NULL || w == NULL || !attn__batch_make(m, scratch, list, 1, &b)) {
         return no_memory(error);
     }
     memset(p, 0, (size_t)m->n_senses * sizeof *p);
     memset(w, 0, (size_t)m->config.heads * (size_t)e.length * sizeof *w);
     attn_status status = ATTN_OK;
     for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
-        status = add_member(m, &m->member[k], &b, 1.0 / m->config.seeds, p, w, error);
+        status = add_member(m, tape, &m->member[k], &b, 1.0 / m->config.seeds, p, w, error);
     }
-    return status == ATTN_OK ? fill(m, &e, length, p, w, prediction, error) : status;
+    return status == ATTN_OK ? fill(m, scratch, &e, length, p, w, prediction, error) : status;
 }
 
-attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tokens, int length, double *weights, attn_error *error)
+attn_status attn__attention(const attn_word_sense *m, attn_tape *t, attn__arena *scratch, const char *const *tokens, int length,
+                            double *weights, attn_error *error)
 {
     if (length < 1) {
         return attn__fail(error, ATTN_EINVAL, "a sentence without words");
     }
-    attn__mark mark = attn__arena_mark(&m->scratch);
-    int32_t *ids = attn__arena_array(&m->scratch, length, sizeof *ids);
+    attn__mark mark = attn__arena_mark(scratch);
+    int32_t *ids = attn__arena_array(scratch, length, sizeof *ids);
     const attn_mask window = {.window = true, .left = m->config.window, .right = m->config.window};
     attn_status status = ids != NULL ? ATTN_OK : no_memory(error);
     for (int i = 0; i < length && status == ATTN_OK; i++) {
@@ -252,10 +252,9 @@ attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tok
     if (status == ATTN_OK) {
         memset(weights, 0, (size_t)m->config.heads * (size_t)length * (size_t)length * sizeof *weights);
     }
-    attn_tape_set_recording(m->tape, false);
-    attn_tape_set_training(m->tape, false);
+    attn_tape_set_recording(t, false);
+    attn_tape_set_training(t, false);
     for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
-        attn_tape *t = m->tape;
         attn_tape_reset(t);
         attn_tensor *x = attn_embedding(t, attn_param(t, m->member[k].params, m->member[k].embedding), ids, ATTN_SHAPE(1, length));
         attn_attention_output a =
@@ -267,7 +266,7 @@ attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tok
             weights[i] += attn_tensor_get(a.weights, i) / m->config.seeds;
         }
     }
-    attn__arena_rewind(&m->scratch, mark);
+    attn__arena_rewind(scratch, mark);
     return status;
 }
 

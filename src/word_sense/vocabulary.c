@@ -13,11 +13,16 @@
 /* Tokens of training text from which on words seen once are too many to be worth a vector. */
 #define LARGE_CORPUS 50000
 
+static char without_digit(char byte)
+{
+    return byte >= '0' && byte <= '9' ? '0' : byte;
+}
+
 size_t attn__normalise(const char *token, char *buffer, size_t room)
 {
     size_t n = 0;
     for (; token[n] != '\0' && n < room; n++) {
-        buffer[n] = token[n] >= '0' && token[n] <= '9' ? '0' : token[n];
+        buffer[n] = without_digit(token[n]);
     }
     return n;
 }
@@ -31,11 +36,21 @@ static bool normalised(const char *token, char buffer[LONGEST_WORD], size_t *siz
     return *size < LONGEST_WORD;
 }
 
-int32_t attn__token_row(const attn_word_sense *m, const char *token)
+int32_t attn__text_row(const attn_word_sense *m, const char *text, size_t size)
 {
     char word[LONGEST_WORD];
-    size_t size;
-    return normalised(token, word, &size) ? (int32_t)(attn__names_find(&m->vocabulary, word, size) + 1) : 0;
+    if (size >= LONGEST_WORD) {
+        return 0;
+    }
+    for (size_t i = 0; i < size; i++) {
+        word[i] = without_digit(text[i]);
+    }
+    return (int32_t)(attn__names_find(&m->vocabulary, word, size) + 1);
+}
+
+int32_t attn__token_row(const attn_word_sense *m, const char *token)
+{
+    return attn__text_row(m, token, strlen(token));
 }
 
 int32_t attn__vocabulary_add(attn_word_sense *m, const char *token)
