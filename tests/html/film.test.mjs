@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
-import {attn, path, start, stop, withPage} from './browser.mjs';
+import {attn, path, start, stop, withPage, write} from './browser.mjs';
 
 const SENTENCES = ['the bank raised its interest rate', 'they sat on the grassy bank of the river'];
 const HOSTILE = '</script><!--<script> apple <img/src=x/onerror=document.title=1> שלום 👩‍👩‍👧‍👦';
@@ -12,8 +12,9 @@ before(async () => {
     attn(['train', process.env.DATA_EN, '-o', 'film.model', '--epochs', String(EPOCHS), '--dim', '12', '--hidden', '5', '--heads', '3', '--threads', '1',
         '--dev-fraction', '0.2', '--quiet', '--log', 'film.jsonl', '--report', 'film.html', ...SENTENCES.flatMap((s) => ['--report-sentence', s])]);
     attn(['train', process.env.DATA_ZH, '-o', 'zh.model', '--epochs', '2', '--dim', '4', '--heads', '1', '--threads', '1', '--quiet', '--report', 'film-zh.html']);
-    attn(['train', process.env.DATA_EN, '-o', 'zh.model', '--epochs', '1', '--dim', '4', '--heads', '1', '--threads', '1', '--quiet', '--report',
-        'film-hostile.html', '--report-sentence', HOSTILE]);
+    write('hostile.tsv', `fruit\t1\t${HOSTILE}\n<company>\t1\tan apple\n`);
+    attn(['train', 'hostile.tsv', '-o', 'hostile.model', '--epochs', '1', '--dim', '4', '--heads', '1', '--threads', '1', '--quiet', '--report',
+        'film-hostile.html']);
     await start();
 });
 after(stop);
@@ -110,8 +111,9 @@ test('the language of the sentences, the first of each sense', withPage('film-zh
 }));
 
 test('words are text, whatever they look like', withPage('film-hostile.html', {}, async (page) => {
-    assert.deepEqual(await page.locator('thead th').allTextContents(), HOSTILE.split(' '));
-    assert.equal(await page.locator('.mix-card h3').textContent(), HOSTILE);
+    assert.deepEqual(await page.locator('.mix-card').first().locator('thead th').allTextContents(), HOSTILE.split(' '));
+    assert.equal(await page.locator('.mix-card h3').first().textContent(), HOSTILE);
+    assert.deepEqual(await page.locator('.mix-card').first().locator('.sense-name').allTextContents(), ['fruit', '<company>']);
     assert.equal(await page.locator('img').count(), 0);
     assert.equal(await page.locator('script').count(), await page.locator('body > script').count());
 }));

@@ -25,8 +25,8 @@ before(async () => {
     }
     attn(['report', 'scaled.model', PHONE, FRUIT, '-o', 'untrained.html', ...data.flatMap((file) => ['--data', file]), '--quiet']);
     attn(['report', 'scaled.model', PHONE, FRUIT, '-o', 'compared.html', '--before', 'additive.model', '--quiet']);
-    attn(['report', 'scaled.model', HOSTILE, 'apple', '-o', 'hostile-report.html', '--quiet']);
-    attn(['explain', 'scaled.model', HOSTILE, '-o', 'hostile-steps.html', '--quiet']);
+    attn(['report', 'scaled.model', HOSTILE, 'apple', '-o', 'hostile-report.html', '--tokenize', 'spaces', '--quiet']);
+    attn(['explain', 'scaled.model', HOSTILE, '-o', 'hostile-steps.html', '--tokenize', 'spaces', '--quiet']);
     await start();
 });
 after(stop);
