@@ -146,5 +146,13 @@ ends 0 report zh.safetensors '吃 苹果' -o r.html
 page r.html zh-Hans
 ends 0 explain zh.safetensors '吃 苹果' -o r.html
 page r.html zh-Hans
+ends 0 explain zh.safetensors '吃 苹果' -o r.html --lang en
+page r.html en
+ends 0 report zh.safetensors '吃 苹果' -o r.html --lang en
+page r.html en
+ends 0 train train.tsv -o t.safetensors --epochs 1 --dim 4 --quiet --report film.html --lang zh
+page film.html zh-Hans
+ends 2 report zh.safetensors '吃 苹果' -o r.html --lang fr
+says "attn report: --lang is 'fr', expected one of: auto, en, zh"
 
 finish

@@ -10,6 +10,7 @@ typedef struct arguments {
     target_choice target;
     explain_part part;
     attn_tokenization tokenize;
+    attn_language language;
     bool json, quiet;
     int threads;
 } arguments;
@@ -67,8 +68,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         }
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize, .language = &a->language});
     }
 }
 
@@ -78,6 +81,7 @@ static const struct argp_option options[] = {
      0},
     OPTION_TOKENIZE(0),
     {"output", 'o', "FILE", 0, "Write a page that goes through the steps, an .html file, instead of printing them", 0},
+    OPTION_LANG(0),
     {"head", KEY_HEAD, "N", 0, "One head, counted from 0, or 'all' (default: all)", 0},
     {"member", KEY_MEMBER, "N", 0, "Of an ensemble one model, counted from 0, or 'all' (default: all)", 0},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point in tables, 0 to 12 (default: 4)", 0},
@@ -168,6 +172,7 @@ static int write_page(const arguments *a, attn_word_sense *m)
                                                              .sentences = w.sentence,
                                                              .n_sentences = w.n,
                                                              .steps_only = true,
+                                                             .language = a->language,
                                                              .head = a->part.head < 0 ? 0 : a->part.head,
                                                              .member = a->part.member < 0 ? 0 : a->part.member});
     }

@@ -10,6 +10,7 @@ typedef struct arguments {
     double dev_fraction;
     target_choice target;
     attn_tokenization tokenize;
+    attn_language language;
     bool quiet;
 } arguments;
 
@@ -70,8 +71,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         return parse_end(a, state);
     default:
-        return parse_common(key, text, state,
-                            (common_options){.quiet = &a->quiet, .threads = &a->threads, .split = &a->split, .tokenize = &a->tokenize});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .quiet = &a->quiet, .threads = &a->threads, .split = &a->split, .tokenize = &a->tokenize, .language = &a->language});
     }
 }
 
@@ -82,6 +85,7 @@ static const struct argp_option options[] = {
      0},
     OPTION_TOKENIZE(0),
     {"title", KEY_TITLE, "TEXT", 0, "Heading of the page (default: by the word)", 0},
+    OPTION_LANG(0),
     {NULL, 0, NULL, 0, "Before and after the training:", 1},
     {"data", KEY_DATA, "DATA", 0,
      "What the model was trained on: the untrained model is made again from it, with the same seed, and stands beside the trained one; may "
@@ -157,10 +161,13 @@ static int make_page(const arguments *a, attn_word_sense *m)
     }
     code = code == DONE ? open_before(a, m, &before) : code;
     if (code == DONE) {
-        code = report_write(
-            a->output,
-            &(attn_report_config){
-                .model = m, .before = before, .before_name = a->before, .sentences = w.sentence, .n_sentences = w.n, .title = a->title});
+        code = report_write(a->output, &(attn_report_config){.model = m,
+                                                             .before = before,
+                                                             .before_name = a->before,
+                                                             .sentences = w.sentence,
+                                                             .n_sentences = w.n,
+                                                             .title = a->title,
+                                                             .language = a->language});
     }
     attn_word_sense_free(before);
     words_free(&w);

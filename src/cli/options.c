@@ -74,6 +74,9 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
     } else if (key == KEY_TOKENIZE && to.tokenize != NULL) {
         static const char *const names[] = {"auto", "spaces", "words", "chars", NULL}; /* in the order of the values */
         *to.tokenize = (attn_tokenization)parse_choice("tokenize", text, names, state);
+    } else if (key == KEY_LANG && to.language != NULL) {
+        static const char *const names[] = {"auto", "en", "zh", NULL}; /* in the order of the values */
+        *to.language = (attn_language)parse_choice("lang", text, names, state);
     } else {
         return ARGP_ERR_UNKNOWN;
     }

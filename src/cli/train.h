@@ -10,6 +10,7 @@ typedef struct train_arguments {
     const char *output, *dev, *split, *log;
     const char *heatmaps, *heatmap_sentence;
     const char *report;
+    attn_language language;
     char **report_sentences;
     int n_report_sentences;
     double dev_fraction;

@@ -49,7 +49,8 @@ bool film_open(training_film *f, const train_arguments *a, const attn_corpus *da
     if (!(a->n_report_sentences > 0 ? take_given(f, a, m) : choose(f, data))) {
         return false;
     }
-    f->film = attn_film_new(&(attn_film_config){.sentences = f->sentence, .n_sentences = f->n, .sample = data}, NULL, &error);
+    f->film = attn_film_new(&(attn_film_config){.sentences = f->sentence, .n_sentences = f->n, .sample = data, .language = a->language},
+                            NULL, &error);
     if (f->film == NULL) {
         return fail("%s", error.message) == DONE;
     }

@@ -69,6 +69,7 @@ static const struct argp_option options[] = {
      "A sentence whose attention it shows; may be given several times (default: the first of every sense of the first word of DATA, 6 at "
      "most)",
      5},
+    OPTION_LANG(5),
     {"json", 'j', NULL, 0, "Print one JSON object at the end, schema attn.train/1", 5},
     {"quiet", 'q', NULL, 0, "No progress", 5},
     {0},
@@ -116,8 +117,9 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
         c->freeze_vectors = true;
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &c->threads, .split = &a->split});
+        return parse_common(
+            key, text, state,
+            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &c->threads, .split = &a->split, .language = &a->language});
     }
 }
 

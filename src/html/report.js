@@ -64,6 +64,12 @@
         state.member = Math.min(state.member, run.members.length - 1);
     };
 
+    // The sentence, with the word in question marked, and what the model says.
+    const sentenceLine = ({words, target}, run) => attn.element('p', {class: 'step-sentence'},
+        words.flatMap((word, i) => [i > 0 ? ' ' : '', i === target ? attn.element('mark', {}, attn.word(word)) : attn.word(word)]),
+        attn.element('span', {class: 'quiet'}, run.senses.flatMap((sense, s) => [s > 0 ? ', ' : ' — ', attn.word(sense),
+            ` ${attn.fixed(run.probabilities[s], 3)}`])));
+
     // ---- sections ----
 
     const section = (name, ...content) => attn.element('section', {class: name, 'data-section': name}, content);
@@ -95,7 +101,7 @@
                 choice('sentence', 'sentence', attn.sentences.map(shortName), show),
                 choice('member', 'member', numbered(run.members.length), show),
                 choice('head', 'head', numbered(run.heads), show)].filter(Boolean));
-            body.replaceChildren(attn.stepper(run, state.member, state.head, state));
+            body.replaceChildren(sentenceLine(sentence, run), attn.stepper(run, state.member, state.head, state));
         };
         return {show, element: section('steps', attn.element('h2', {}, attn.say('steps')), attn.element('p', {}, attn.say('stepsSaid')),
             controls, body)};

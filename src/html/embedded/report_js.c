@@ -69,6 +69,12 @@ static const char *const lines[] = {
     "        state.member = Math.min(state.member, run.members.length - 1);\n",
     "    };\n",
     "\n",
+    "    // The sentence, with the word in question marked, and what the model says.\n",
+    "    const sentenceLine = ({words, target}, run) => attn.element('p', {class: 'step-sentence'},\n",
+    "        words.flatMap((word, i) => [i > 0 ? ' ' : '', i === target ? attn.element('mark', {}, attn.word(word)) : attn.word(word)]),\n",
+    "        attn.element('span', {class: 'quiet'}, run.senses.flatMap((sense, s) => [s > 0 ? ', ' : ' — ', attn.word(sense),\n",
+    "            ` ${attn.fixed(run.probabilities[s], 3)}`])));\n",
+    "\n",
     "    // ---- sections ----\n",
     "\n",
     "    const section = (name, ...content) => attn.element('section', {class: name, 'data-section': name}, content);\n",
@@ -100,7 +106,7 @@ static const char *const lines[] = {
     "                choice('sentence', 'sentence', attn.sentences.map(shortName), show),\n",
     "                choice('member', 'member', numbered(run.members.length), show),\n",
     "                choice('head', 'head', numbered(run.heads), show)].filter(Boolean));\n",
-    "            body.replaceChildren(attn.stepper(run, state.member, state.head, state));\n",
+    "            body.replaceChildren(sentenceLine(sentence, run), attn.stepper(run, state.member, state.head, state));\n",
     "        };\n",
     "        return {show, element: section('steps', attn.element('h2', {}, attn.say('steps')), attn.element('p', {}, attn.say('stepsSaid')),\n",
     "            controls, body)};\n",
@@ -123,4 +129,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "3o6hjwO9+nLOmaMGMJyLfQy8FxOBWeEMF5XsiuJRcd4="};
+const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "I49s0x49N/gU0wwBz7bcibI7peteHOYX2S0OcgVAM+Q="};

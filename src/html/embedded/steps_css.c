@@ -27,6 +27,20 @@ static const char *const lines[] = {
     "    overflow-wrap: anywhere;\n",
     "}\n",
     "\n",
+    ".step-sentence {\n",
+    "    margin: 1rem 0;\n",
+    "    font-size: 1.25rem;\n",
+    "    overflow-wrap: anywhere;\n",
+    "}\n",
+    "\n",
+    ".step-sentence mark {\n",
+    "    padding: 0 0.15em;\n",
+    "    border-radius: 0.2em;\n",
+    "    background: color-mix(in srgb, var(--accent) 22%, transparent);\n",
+    "    color: inherit;\n",
+    "    font-weight: 600;\n",
+    "}\n",
+    "\n",
     ".step-bar {\n",
     "    display: flex;\n",
     "    flex-wrap: wrap;\n",
@@ -176,4 +190,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__steps_css = {lines, (int)(sizeof lines / sizeof lines[0]), "kuGbnXof5f+x3hv6u89NHvaf0WeIgSqn1sb+MZxLzU8="};
+const attn__asset attn__steps_css = {lines, (int)(sizeof lines / sizeof lines[0]), "2tsygoaYnaRj2NcuBgPngbxMPsYmh2YyQxVOOsSVDmo="};
