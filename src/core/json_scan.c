@@ -76,7 +76,8 @@ static bool check_escape(attn__scan *s)
     if (s->end - s->at < 2) {
         return fail(s, "a string without end");
     }
-    size_t n = s->at[1] == 'u' ? escaped_code(s->at, s->end, &code) : strchr("\"\\/bfnrt", s->at[1]) != NULL && s->at[1] != '\0' ? 2 : 0;
+    char c = s->at[1];
+    size_t n = c == '"' || c == '\\' ? 2 : c == 'u' ? escaped_code(s->at, s->end, &code) : c != '\0' && strchr("/bfnrt", c) != NULL ? 2 : 0;
     s->at += n;
     return n > 0 || fail(s, "an escape that is none, or of no character");
 }
