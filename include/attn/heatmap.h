@@ -22,6 +22,7 @@ typedef struct attn_heatmap_panel {
     const char *const *row_labels;    /* UTF-8; NULL: 0, 1, 2 ... */
     const char *const *column_labels; /* UTF-8; NULL: 0, 1, 2 ... */
     const double *numbers;            /* rows x columns, finite, what is written into the cells; NULL: the values */
+    int heads, head;                  /* for exports: number of heads (0: no such thing) and which of them, -1 for their mean */
     int group;                        /* panels that follow each other with one number belong together, as the heads of a sentence */
 } attn_heatmap_panel;
 
@@ -58,6 +59,7 @@ typedef struct attn_image {
     int width, height;
     uint8_t *rgb;
     attn_allocator allocator;
+    bool font_failed; /* the font that was asked for is broken: the built-in letters stand for it, and the first note says so */
     char notes[ATTN_NOTES_SIZE];
 } attn_image;
 
@@ -66,6 +68,7 @@ typedef struct attn_document {
     char *text;
     size_t size; /* without the zero */
     attn_allocator allocator;
+    bool font_failed; /* as in attn_image: for its widths alone, an SVG has no letters */
     char notes[ATTN_NOTES_SIZE];
 } attn_document;
 
@@ -128,6 +131,18 @@ ATTN_API ATTN_NODISCARD attn_status attn_png_encode(const attn_image *image, uin
 /** Encodes and writes: temporary file in the same folder, flushed, synced, renamed; "-" is standard output.
  * @return ATTN_EIO with path and reason; the old file is untouched then and no rubbish stays */
 ATTN_API ATTN_NODISCARD attn_status attn_png_write(const char *path, const attn_image *image, attn_error *error);
+
+typedef enum attn_export_format { ATTN_EXPORT_NPY, ATTN_EXPORT_TSV, ATTN_EXPORT_JSON } attn_export_format;
+
+/** Writes the values of panels for other programs, and so that attn_matrix_read reads one panel back, bit by bit. Masked values are written
+ * as NaN (null in JSON).
+ *  - .npy: float64; one panel has the shape (rows, columns), several of one size have (panels, rows, columns). No labels.
+ *  - TSV: one panel; if it has labels, a first line and column of them, with "rows\columns" in the first cell.
+ *  - JSON: {"schema": "attn.weights/1", "panels": [{"title", "group", "heads", "head" (a number or "mean"), "rows", "columns", "values"}]}.
+ * Atomic, "-" is standard output, as attn_file_write.
+ * @return ATTN_ESHAPE (more panels than the format holds), ATTN_EFORMAT (labels that it cannot hold), ATTN_EINVAL, ATTN_EIO, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_heatmap_export(const char *path, attn_export_format format, const attn_heatmap_panel *panels,
+                                                        int n, const attn_allocator *allocator, attn_error *error);
 
 /** Colour maps: their number, names, and the colour at v in 0..1 (clipped), one of 256. All are lightest at 0 and darkest at 1, except the
  * diverging ones: lightest at 0.5, which stands for the value 0, and equally dark on both sides. */

@@ -26,9 +26,10 @@ typedef struct attn_matrix {
  *    integers or bool, of either byte order. Objects, structures and what else NumPy can store are refused by name.
  *  - .tsv: numbers between tabs, a line a row; an empty cell and "nan" are NaN; empty lines are skipped. The first line holds column labels
  *    if one of its cells, other than the first, is neither number nor empty. The first column holds row labels if its cell in the first row
- * of numbers is no number, or if the column labels begin with an empty cell.
- *  - .json: an array of rows, which are arrays of numbers or null (NaN); or an object of such "values" and, if wanted, "rows" and
- * "columns", arrays of labels.
+ *    of numbers is no number, or if the column labels begin with an empty cell. Where the first cell is rows\columns, both are labels
+ * whatever they look like.
+ *  - .json: an array of rows, which are arrays of numbers, null (NaN), "inf" or "-inf"; or an object of such "values" and, if wanted,
+ * "rows" and "columns", arrays of labels; or what attn_heatmap_export wrote of one panel.
  * @return ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text); ATTN_ESHAPE (labels that do not fit); ATTN_ENOMEM.
  * On failure `m` is empty. */
 ATTN_API ATTN_NODISCARD attn_status attn_matrix_read(const char *path, attn_matrix *m, const attn_allocator *allocator, attn_error *error);

@@ -35,7 +35,8 @@ static const struct argp_option options[] = {
     {"columns", KEY_COLUMNS, "FILE", 0, "Labels of its columns, one a line", 1},
     {"head", KEY_HEAD, "N|mean|all", 0,
      "One head, counted from 0; their mean (default); or a panel each. A page has them all and shows this first", 2},
-    {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers of the first panel for NumPy, as .npy", 2},
+    {"save-weights", KEY_WEIGHTS, "FILE", 0, "Save the numbers for other programs, as .npy, .tsv or .json (all panels, with their labels)",
+     2},
     OPTION_TOKENIZE(2),
     OPTION_THREADS(2),
     {"cmap", KEY_CMAP, "NAME|list", 0, "Colours (default blues); list shows all maps", 3},
@@ -46,7 +47,8 @@ static const struct argp_option options[] = {
     {"annotate", KEY_ANNOTATE, "auto|all|none|top=K", 0,
      "Numbers in the cells: where they fit (default), always, never, or in the K largest of each row", 3},
     {"color", KEY_COLOR, "auto|always|never", 0, "Colours in the terminal (default: if it has them and NO_COLOR is not set)", 3},
-    {"font", KEY_FONT, "FILE[:FACE]", 0, "Font (default: one that has the characters of the labels)", 4},
+    {"font", KEY_FONT, "FILE[:FACE]", 0,
+     "Font (default: one that has the characters of the labels); a broken one is an error, and built-in letters stand for it", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
     {"lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the labels)", 4},
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
@@ -54,6 +56,7 @@ static const struct argp_option options[] = {
     {"row-title", KEY_ROW_TITLE, "TEXT", 0, "What the rows are (default query: who looks)", 4},
     {"column-title", KEY_COLUMN_TITLE, "TEXT", 0, "What the columns are (default key: looked at)", 4},
     {"bar-title", KEY_BAR_TITLE, "TEXT", 0, "What the colours are (default attention weight)", 4},
+    {"json", 'j', NULL, 0, "Print the numbers of all panels as one JSON object, schema attn.weights/1", 2},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 5},
     {0},
 };
@@ -120,8 +123,8 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
         argp_error(state, "--matrix draws a matrix as it is: no model, sentence or --head goes with it");
     } else if (a->matrix == NULL && (a->rows != NULL || a->columns != NULL)) {
         argp_error(state, "--rows and --columns are labels for --matrix; a sentence is labelled by its words");
-    } else if (is_stdio(a->output) && is_stdio(a->weights)) {
-        argp_error(state, "the picture and the weights cannot both go to standard output");
+    } else if (is_stdio(a->output) + is_stdio(a->weights) + a->json > 1) {
+        argp_error(state, "only one of the picture, the weights and --json can go to standard output");
     } else if (is_stdio(a->matrix) + is_stdio(a->rows) + is_stdio(a->columns) > 1) {
         argp_error(state, "only one of --matrix, --rows and --columns can be standard input");
     } else if (look->vmin >= look->vmax && (look->vmin != 0 || look->vmax != 0 || a->has_vmax)) {
@@ -187,8 +190,10 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .json = &a->json, .quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
     }
 }
 
@@ -271,8 +276,11 @@ int draw_panels(const heatmap_arguments *a, const panels *p)
     d.look.panels = p->panel;
     d.look.n_panels = p->n;
     int code = a->weights != NULL ? output_write(a->weights, weights_formats, &d, a->request.quiet) : DONE;
+    if (code == DONE && a->json) {
+        code = json_format.write("-", &d, a->request.quiet);
+    }
     if (code != DONE || a->output == NULL) {
-        return code == DONE && a->weights == NULL ? print_heatmap(a, &d.look) : code;
+        return code == DONE && a->weights == NULL && !a->json ? print_heatmap(a, &d.look) : code;
     }
     if (p->every != NULL) {
         d.look.panels = p->every;

@@ -24,7 +24,7 @@ typedef struct heatmap_arguments {
     attn_heatmap_config look; /* without panels */
     attn_language language;
     color_wish color;
-    bool has_head, has_vmin, has_vmax, list;
+    bool has_head, has_vmin, has_vmax, list, json;
 } heatmap_arguments;
 
 /* ---- outputs.c ---- */
@@ -38,7 +38,7 @@ typedef struct output_format {
     int (*write)(const char *path, const drawing *d, bool quiet);
     bool every_head; /* wants all heads of a sentence, and shows the one that was asked for first */
 } output_format;
-extern const output_format picture_formats[], weights_formats[];
+extern const output_format picture_formats[], weights_formats[], json_format;
 
 /* The format of a path's extension in any case; the first for a path without one ("-", devices); NULL: none has it. */
 const output_format *format_of(const char *path, const output_format *formats);

@@ -91,6 +91,8 @@ static int add_panel(job *j, attn_heatmap_panel **list, int *n, int head, char *
     attn_heatmap_panel *panel = &larger[(*n)++];
     *panel = (attn_heatmap_panel){.title = title, .rows = j->words.length, .columns = j->words.length};
     panel->group = j->sentence;
+    panel->heads = j->heads;
+    panel->head = head;
     panel->values = weights_of_head(j->weights, j->heads, j->words.length, head);
     panel->row_labels = panel->column_labels = j->words.tokens;
     return panel->title != NULL && panel->values != NULL ? DONE : out_of_memory();

@@ -14,7 +14,7 @@ void print_notes(const char *notes, bool quiet)
     }
 }
 
-/* ---- pictures ---- */
+/* ---- pictures: a broken font that was asked for costs its letters and the exit status, not the picture ---- */
 
 static int write_png(const char *path, const drawing *d, bool quiet)
 {
@@ -23,8 +23,9 @@ static int write_png(const char *path, const drawing *d, bool quiet)
     if (attn_heatmap_draw(&d->look, &image, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
-    print_notes(image.notes, quiet);
+    print_notes(image.notes, quiet && !image.font_failed);
     int code = attn_png_write(path, &image, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    code = image.font_failed ? FAILED : code;
     attn_image_free(&image);
     return code;
 }
@@ -36,8 +37,9 @@ static int write_svg(const char *path, const drawing *d, bool quiet)
     if (attn_heatmap_svg(&d->look, &svg, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
-    print_notes(svg.notes, quiet);
+    print_notes(svg.notes, quiet && !svg.font_failed);
     int code = attn_file_write(path, svg.text, svg.size, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    code = svg.font_failed ? FAILED : code;
     attn_document_free(&svg);
     return code;
 }
@@ -64,17 +66,35 @@ const output_format picture_formats[] = {
 
 /* ---- weights ---- */
 
+static int export(const char *path, attn_export_format format, const drawing *d)
+{
+    attn_error error;
+    return attn_heatmap_export(path, format, d->look.panels, d->look.n_panels, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+}
+
 static int write_npy(const char *path, const drawing *d, bool quiet)
 {
     (void)quiet;
-    attn_error error;
-    const attn_heatmap_panel *p = &d->look.panels[0];
-    const attn_matrix m = {.rows = p->rows, .columns = p->columns, .values = (double *)p->values};
-    return attn_matrix_write_npy(path, &m, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    return export(path, ATTN_EXPORT_NPY, d);
 }
 
+static int write_tsv(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_TSV, d);
+}
+
+static int write_json(const char *path, const drawing *d, bool quiet)
+{
+    (void)quiet;
+    return export(path, ATTN_EXPORT_JSON, d);
+}
+
+const output_format json_format = {".json", write_json, false};
 const output_format weights_formats[] = {
     {".npy", write_npy, false},
+    {".tsv", write_tsv, false},
+    {".json", write_json, false},
     {NULL, NULL, false},
 };
 

@@ -27,6 +27,15 @@ attn_status attn__parse_npy(const attn__input *in, attn_matrix *m);  /* npy.c */
 attn_status attn__parse_tsv(const attn__input *in, attn_matrix *m);  /* tsv.c */
 attn_status attn__parse_json(const attn__input *in, attn_matrix *m); /* json.c */
 
+/* float64, little-endian, C order. Atomic. ATTN_EIO, ATTN_ENOMEM. (npy_write.c) */
+attn_status attn__write_npy(const char *path, const int64_t *shape, int rank, const double *values, const attn_allocator *allocator,
+                            attn_error *error);
+
+/* First cell of a TSV whose first line and first column are labels, whatever they look like. */
+#define ATTN__TSV_CORNER "rows\\columns"
+/* "schema" of weights as JSON. */
+#define ATTN__WEIGHTS_SCHEMA "attn.weights/1"
+
 #define ATTN__NPY_MAGIC      "\x93NUMPY"
 #define ATTN__NPY_MAGIC_SIZE ((size_t)6)
 

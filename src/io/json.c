@@ -1,4 +1,4 @@
-/* [[0.1, null], ...] or {"values": [[...], ...], "rows": ["...", ...], "columns": [...]}. */
+/* [[0.1, null], ...] or {"values": [[...], ...], "rows": ["...", ...], "columns": [...]}, or weights that were saved. */
 #include "core/json.h"
 
 #include <math.h>
@@ -25,6 +25,15 @@ static const char *kind(const json_t *value)
     return names[json_typeof(value)];
 }
 
+/* A number, null for NaN, or "inf" or "-inf", which JSON has no numbers for. */
+static bool read_value(const json_t *value, double *out)
+{
+    const char *text = json_is_string(value) ? json_string_value(value) : "";
+    bool infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
+    *out = infinite ? (text[0] == '-' ? -INFINITY : INFINITY) : json_is_null(value) ? NAN : json_number_value(value);
+    return infinite || json_is_null(value) || json_is_number(value);
+}
+
 static attn_status read_values(const attn__input *in, const json_t *values, attn_matrix *m)
 {
     size_t rows = json_array_size(values), columns = json_array_size(json_array_get(values, 0));
@@ -43,11 +52,10 @@ static attn_status read_values(const attn__input *in, const json_t *values, attn
     attn_status status = attn__matrix_room(in, m, (int64_t)rows, (int64_t)columns);
     for (size_t i = 0; status == ATTN_OK && i < rows * columns; i++) {
         const json_t *value = json_array_get(json_array_get(values, i / columns), i % columns);
-        if (!json_is_number(value) && !json_is_null(value)) {
+        if (!read_value(value, &m->values[i])) {
             return attn__input_fail(in, ATTN_EFORMAT, "row %zu, column %zu is %s, expected a number or null", i / columns, i % columns,
                                     kind(value));
         }
-        m->values[i] = json_is_null(value) ? NAN : json_number_value(value);
     }
     return status;
 }
@@ -84,11 +92,43 @@ static attn_status read_labels(const attn__input *in, const json_t *labels, cons
     return ATTN_OK;
 }
 
-static attn_status read_object(const attn__input *in, json_t *object, attn_matrix *m)
+/* Keys that say something of a matrix besides what is read. */
+static bool is_known(const char *key)
 {
+    static const char *const known[] = {"values", "rows", "columns", "title", "group", "heads", "head", "schema"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(key, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The only panel of weights that were saved; else the object itself. NULL after a failure. */
+static json_t *only_panel(const attn__input *in, json_t *object, attn_status *status)
+{
+    const json_t *panels = json_object_get(object, "panels");
+    *status = ATTN_OK;
+    if (panels == NULL) {
+        return object;
+    }
+    if (json_array_size(panels) != 1 || !json_is_object(json_array_get(panels, 0))) {
+        *status = attn__input_fail(in, ATTN_EFORMAT, "%zu panels, expected one matrix", json_array_size(panels));
+        return NULL;
+    }
+    return json_array_get(panels, 0);
+}
+
+static attn_status read_object(const attn__input *in, json_t *whole, attn_matrix *m)
+{
+    attn_status found;
+    json_t *object = only_panel(in, whole, &found);
+    if (object == NULL) {
+        return found;
+    }
     for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
         const char *key = json_object_iter_key(i);
-        if (strcmp(key, "values") != 0 && strcmp(key, "rows") != 0 && strcmp(key, "columns") != 0) {
+        if (!is_known(key)) {
             return attn__input_fail(in, ATTN_EFORMAT, "unknown key \"%s\", expected \"values\", \"rows\" and \"columns\"",
                                     attn__show(key, strlen(key)).text);
         }

@@ -103,8 +103,9 @@ static void look_at_first(cell rest, survey *s)
         s->cells++;
         s->column_labels = s->column_labels || is_word(c);
     }
-    s->column_labels = s->column_labels || (s->cells == 1 && is_word(first));
-    s->row_labels = s->column_labels ? is_blank(first) : is_word(first);
+    bool marked = s->cells > 1 && first.size == strlen(ATTN__TSV_CORNER) && memcmp(first.text, ATTN__TSV_CORNER, first.size) == 0;
+    s->column_labels = s->column_labels || marked || (s->cells == 1 && is_word(first));
+    s->row_labels = marked || (s->column_labels ? is_blank(first) : is_word(first));
 }
 
 static attn_status look(const attn__input *in, survey *s)

@@ -26,18 +26,19 @@ static attn_status out_of_memory(attn_error *error)
 
 /* ---- the configuration ---- */
 
-static attn_status check_panels(const attn_heatmap_config *c, attn_error *error)
+attn_status attn__check_panels(const attn_heatmap_panel *panels, int n, attn_error *error)
 {
-    if (c->panels == NULL || c->n_panels < 1 || c->n_panels > ATTN__MAX_PANELS) {
-        return attn__fail(error, ATTN_EINVAL, "heatmap: %d panels; 1 to %d can be drawn", c->n_panels, ATTN__MAX_PANELS);
+    if (panels == NULL || n < 1 || n > ATTN__MAX_PANELS) {
+        return attn__fail(error, ATTN_EINVAL, "heatmap: %d panels; 1 to %d can be drawn", n, ATTN__MAX_PANELS);
     }
-    for (int i = 0; i < c->n_panels; i++) {
-        const attn_heatmap_panel *p = &c->panels[i];
+    for (int i = 0; i < n; i++) {
+        const attn_heatmap_panel *p = &panels[i];
         if (p->rows < 1 || p->columns < 1 || p->values == NULL) {
             return attn__fail(error, ATTN_EINVAL, "heatmap: panel %d is empty (%d x %d)", i + 1, p->rows, p->columns);
         }
         if (p->rows > MAX_SIDE || p->columns > MAX_SIDE) {
-            return attn__fail(error, ATTN_ESHAPE, "heatmap: panel %d has %d x %d cells; at most %d a side can be drawn", i + 1, p->rows,
+            return attn__fail(error, ATTN_ESHAPE,
+                              "heatmap: panel %d has %d x %d cells; at most %d a side can be drawn: draw a part of them", i + 1, p->rows,
                               p->columns, MAX_SIDE);
         }
     }
@@ -57,7 +58,7 @@ static attn_status check(const attn_heatmap_config *c, attn_error *error)
         return attn__fail(error, ATTN_EINVAL, "heatmap: digits %d, cell %d, scale %d; they may be -1 to 15, 0 to 100000 and 0 to 16",
                           c->digits, c->cell, c->scale);
     }
-    return check_panels(c, error);
+    return attn__check_panels(c->panels, c->n_panels, error);
 }
 
 static void set_look(attn__plot *plot, const attn_heatmap_config *c)
@@ -116,6 +117,15 @@ static survey look_at(const attn_heatmap_config *c)
     return s;
 }
 
+/* Evenly; but a diverging map has its middle tick at 0, if that is not too near to an end. */
+static void set_ticks(attn__plot *plot)
+{
+    double zero = -plot->vmin / (plot->vmax - plot->vmin);
+    double middle = plot->diverging && zero > 0.15 && zero < 0.85 ? zero : 0.5;
+    const double at[ATTN__TICKS] = {0, middle / 2, middle, (1 + middle) / 2, 1};
+    memcpy(plot->tick_at, at, sizeof at);
+}
+
 /* The range of the colours. Where the values are to decide, infinite ones have no say; where they do not decide (none, or all the same), it
  * has the width 1. */
 static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, survey s, attn_error *error)
@@ -139,6 +149,7 @@ static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, sur
     }
     plot->below = s.any && s.low < plot->vmin;
     plot->above = s.any && s.high > plot->vmax;
+    set_ticks(plot);
     return ATTN_OK;
 }
 
@@ -218,8 +229,8 @@ static attn_status read_texts(const job *j, survey s)
     }
     for (int i = 0; i < ATTN__TICKS && status == ATTN_OK; i++) {
         char number[ATTN__NUMBER_SIZE];
-        double part = (double)i / (ATTN__TICKS - 1);
-        attn__number_short(p->vmin * (1 - part) + p->vmax * part, number);
+        double part = p->tick_at[i], v = p->vmin * (1 - part) + p->vmax * part;
+        attn__number_short(fabs(v) < 1e-12 * (p->vmax - p->vmin) ? 0 : v, number);
         status = read_text(j, number, &p->tick[i], "tick", i, 1);
     }
     return status;

@@ -6,7 +6,7 @@
 
 #include <utf8proc.h>
 
-static int64_t utf8_fault(const char *utf8)
+int64_t attn__utf8_fault(const char *utf8)
 {
     const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)utf8;
     utf8proc_ssize_t size = (utf8proc_ssize_t)strlen(utf8), at = 0;
@@ -30,7 +30,7 @@ static int32_t visible(int32_t code)
 attn_status attn__text_read(attn__fonts *f, const char *utf8, attn__text *t, int64_t *fault)
 {
     *t = (attn__text){0};
-    *fault = utf8_fault(utf8);
+    *fault = attn__utf8_fault(utf8);
     if (*fault >= 0) {
         return ATTN_EFORMAT;
     }

@@ -14,7 +14,8 @@
  *   terminal.c      the plot as lines for a terminal; terminal_text.c: characters and colours there
  *   heatmap.c       from the caller's configuration to the picture; notes.c: what it has to say
  *   png.c           pixels to a file (stb_image_write)
- *   out.c           text that grows, for SVG and the terminal
+ *   export.c        the values for other programs
+ *   out.c           text that grows, for SVG, the terminal and exports
  * Everything of one picture lives in one arena. Not installed. */
 #ifndef ATTN_VIZ_H
 #define ATTN_VIZ_H
@@ -186,6 +187,8 @@ typedef struct attn__text {
     bool stacked;
 } attn__text;
 
+/* Offset of the first bad byte; -1: there is none. */
+int64_t attn__utf8_fault(const char *utf8);
 /* Reads UTF-8 in composed form (NFC) and marks its characters as used. ATTN_EFORMAT: *fault is the offset of the first bad byte. */
 attn_status attn__text_read(attn__fonts *f, const char *utf8, attn__text *t, int64_t *fault);
 /* Chooses glyphs for `size`, shortens to `max_em` ems with an ellipsis between graphemes (0: never), and measures. */
@@ -237,6 +240,7 @@ typedef struct attn__plot {
     attn__plot_panel *panels;
     attn__text title, row_title, column_title, bar_title;
     attn__text tick[ATTN__TICKS];
+    double tick_at[ATTN__TICKS];        /* 0: the lower end of the bar, 1: the upper */
     attn__text caption[ATTN__CAPTIONS]; /* n = 0: none */
     char widest[ATTN__NUMBER_SIZE];     /* a number as wide as any in the cells, */
     attn__ascii number[2];              /* in a roomy and in a tight size */
@@ -251,6 +255,8 @@ typedef struct attn__plot {
     const char *language; /* of the labels, where it decides the shapes of characters: "zh-Hans", "ja", "ko"; else NULL */
 } attn__plot;
 
+/* ATTN_EINVAL, ATTN_ESHAPE. */
+attn_status attn__check_panels(const attn_heatmap_panel *panels, int n, attn_error *error);
 /* Checks and reads: all but sizes and glyphs, which a terminal has no use for. Errors as attn_heatmap_draw. */
 attn_status attn__plot_read(attn__plot *plot, const attn_heatmap_config *config, attn__fonts *fonts, attn_error *error);
 /* Then chooses fonts and measures. ATTN_EIO, ATTN_ENOMEM. */
