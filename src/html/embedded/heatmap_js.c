@@ -101,7 +101,7 @@ static const char *const lines[] = {
     "\n",
     "    const show = () => {\n",
     "        attn.unlock();\n",
-    "        attn.tip.hide();\n",
+    "        panels.forEach((panel) => panel.point(null));\n",
     "        panels.forEach(({matrix}) => chosen.set(matrix.sentence, matrix.chosen));\n",
     "        const all = matrices();\n",
     "        all.forEach((m) => {\n",
@@ -143,4 +143,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "bApl40mH9s+4APC4lHZBbAvS9Eg7DGZBJJvGN8Ibhpc="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "RPI3Ax5KDr1As9zlfJcDp/jNNET3nrjStF0d/ahv1Mc="};

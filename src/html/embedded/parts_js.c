@@ -49,7 +49,7 @@ static const char *const lines[] = {
     "    // ---- the tooltip: one, above what it speaks of, so that the row stays visible ----\n",
     "\n",
     "    const GAP = 8;\n",
-    "    const tip = attn.element('div', {class: 'tip', role: 'status', hidden: true});\n",
+    "    const tip = attn.element('div', {class: 'tip', id: 'tip', role: 'tooltip', hidden: true});\n",
     "    document.body.append(tip);\n",
     "\n",
     "    attn.tip = {\n",
@@ -92,4 +92,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "rQmKUp9jFj62c2DaXKb/xA+ey3ocjdh1DArbZ1bguCE="};
+const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "9t+ZS1sxatY/nIubw7rqaOsVpIXQTMKgerR8TM/gBiM="};
