@@ -207,7 +207,7 @@ for (const [name] of MODELS) {
         assert.equal(await page.locator('.mix-card').count(), 0);
         for (const member of e.members) {
             if (e.members.length > 1) {
-                await page.getByRole('group', {name: 'Model'}).getByRole('radio', {name: String(member.member), exact: true}).check();
+                await page.getByRole('group', {name: 'Member'}).getByRole('radio', {name: String(member.member), exact: true}).check();
             }
             for (const head of member.heads.toReversed()) { // the page begins with head 2
                 await page.getByRole('group', {name: 'Head'}).getByRole('radio', {name: String(head.head), exact: true}).check();
