@@ -24,6 +24,7 @@ tests libcmocka-dev       library:cmocka                unit tests
 tests python3             command:python3               checks files against independent readers
 extra valgrind            command:valgrind              finds reads of unset memory
 extra libc6-dbg           package:libc6-dbg             lets valgrind see into the C library
+extra pngcheck            command:pngcheck              reads PNG more strictly than most programs
 extra python3-numpy       package:python3-numpy         a second reader and writer of .npy files
 extra libopenblas-openmp-dev library:openblas          computes matrix products independently
 extra mandoc              command:mandoc                checks the manual pages

@@ -263,9 +263,57 @@ ends 2 --matrix ragged.tsv -o x.png
 says 'attn: ragged.tsv:2: 1 cell, expected 2 as in line 1'
 ends 2 --matrix m.tsv --font none.ttf -o x.png
 says 'attn: '
+for empty in '[]' '[[]]' '[[],[]]' '{"values":[]}'; do
+    printf '%s' "$empty" >empty.json
+    ends 2 --matrix empty.json -o x.png
+    says 'attn: empty.json: an empty matrix ('
+done
+: >empty.tsv
+ends 2 --matrix empty.tsv -o x.png
+says 'attn: empty.tsv: the file is empty, expected a matrix'
+printf 'nan\t\nNaN\tnan\n' >nan.tsv
+for output in x.png x.svg x.html; do
+    ends 2 --matrix nan.tsv -o "$output"
+    says 'attn: nan.tsv: none of its 4 values is a number, nothing can be drawn'
+    absent "$output"
+done
+ends 2 --matrix nan.tsv
+says 'attn: nan.tsv: none of its 4 values is a number'
+[ ! -s out.bin ] || bad 'lines of nothing'
+awk 'BEGIN { for (i = 0; i < 65537; i++) print "0.5\t0.5" }' >long.tsv
+ends 2 --matrix long.tsv -o x.png
+says 'attn: heatmap: panel 1 has 65537 x 2 cells; at most 65536 a side can be drawn'
 ends 2 --matrix m.tsv --cell 100000 -o x.png
 says 'are too many for one picture'
 absent x.png
+
+# ---- fonts that are none ----
+
+# A broken font is an error, and the picture has the built-in letters.
+font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+if [ -r "$font" ]; then
+    size=$(($(wc -c <"$font")))
+    for percent in 10 50 90; do
+        head -c $((size * percent / 100)) "$font" >cut.ttf
+        for output in cut.png cut.svg; do
+            rm -f "$output"
+            ends 2 --matrix m.tsv --font cut.ttf -o "$output" --quiet
+            says 'attn: font cut.ttf: a table lies outside the file: it is cut off or damaged: built-in letters are used'
+            [ -s "$output" ] || bad "$output: no picture"
+        done
+        measure cut.png
+    done
+fi
+: >empty.ttf
+ends 2 --matrix m.tsv --font empty.ttf -o cut.png
+says 'attn: font empty.ttf: too short for a font: built-in letters are used'
+measure cut.png
+for seed in 1 2 3; do
+    awk -v seed=$seed 'BEGIN { srand(seed); for (i = 0; i < 9999; i++) printf "%c", 1 + int(rand() * 127) }' >noise.ttf
+    ends 2 --matrix m.tsv --font noise.ttf -o cut.png
+    says 'attn: font noise.ttf: not a TrueType or OpenType font: built-in letters are used'
+    measure cut.png
+done
 
 # ---- outputs that cannot be written ----
 
@@ -275,6 +323,30 @@ mkdir d.png
 ends 2 --matrix m.tsv -o d.png --quiet
 says 'attn: d.png: cannot write: '
 rmdir d.png || bad 'something was left in the folder d.png'
+for output in x.svg x.html; do
+    ends 2 --matrix m.tsv -o "none/$output" --quiet
+    says "attn: none/$output: cannot write: "
+    (
+        ulimit -f 1
+        trap '' XFSZ
+        "$attn" heatmap --matrix m.tsv -o "$output" --quiet 2>err.txt
+    )
+    [ $? -eq 2 ] || bad "$output beyond the largest size of a file did not fail"
+    absent "$output"
+done
+for output in x.npy x.tsv x.json; do
+    ends 2 --matrix m.tsv --save-weights "none/$output"
+    says "attn: none/$output: cannot write: "
+done
+if [ "$(id -u)" -ne 0 ]; then # who may everything can write there too
+    mkdir locked
+    chmod 555 locked
+    for output in x.png x.svg x.html; do
+        ends 2 --matrix m.tsv -o "locked/$output" --quiet
+        says "attn: locked/$output: cannot write: "
+    done
+    chmod 755 locked
+fi
 ends 2 --matrix m.tsv --save-weights none/x.npy -o x.png
 says 'attn: none/x.npy: cannot write: '
 absent x.png
@@ -292,6 +364,10 @@ if [ -c /dev/full ]; then
     [ $? -eq 2 ] || bad 'a full device did not fail'
     last='-o - >/dev/full'
     says 'attn: standard output: cannot write: '
+    "$attn" heatmap --matrix m.tsv >/dev/full 2>err.txt
+    [ $? -eq 2 ] || bad 'lines to a full device did not fail'
+    "$attn" heatmap --matrix m.tsv --json >/dev/full 2>err.txt
+    [ $? -eq 2 ] || bad 'JSON to a full device did not fail'
     "$attn" heatmap --cmap list >/dev/full 2>err.txt
     [ $? -eq 2 ] || bad 'a list to a full device did not fail'
     [ -c /dev/full ] || bad '/dev/full is no device any more'

@@ -110,7 +110,7 @@ static void survives(attn_image image)
 static void pixels_survive(void **state)
 {
     (void)state;
-    const int sizes[][2] = {{1, 1}, {1, 300}, {300, 1}, {3, 2}, {257, 129}, {1024, 600}};
+    const int sizes[][2] = {{1, 1}, {1, 300}, {300, 1}, {3, 2}, {257, 129}, {1024, 600}, {2048, 2048}}; /* the last: field report B101 */
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         attn_image image = noise(sizes[i][0], sizes[i][1]);
         survives(image);

@@ -155,6 +155,9 @@ static void longest_header_is_enforced(void **state)
     free(at);
 }
 
+#define TENSOR(name, dtype, shape, offsets) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define ONE(dtype, shape, offsets)          "{" TENSOR("w", dtype, shape, offsets) "}"
+
 static void json_is_strict(void **state)
 {
     (void)state;
@@ -162,7 +165,9 @@ static void json_is_strict(void **state)
     refuses("[]", 0, "does not begin with '{'");
     refuses("{", 0, "header, byte ");
     refuses("{} x", 0, "header, byte ");
-    refuses("{\"a\":1,\"a\":1}", 0, "duplicate");
+    refuses("{" TENSOR("a", "F32", "[0]", "[0,0]") "," TENSOR("b", "F32", "[0]", "[0,0]") "," TENSOR("\\u0061", "F32", "[0]", "[0,0]") "}",
+            0, "header: duplicate key 'a'");
+    refuses("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "header: duplicate key '__metadata__'");
     refuses("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, "duplicate");
     refuses("{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}}", 0, "duplicate");
     refuses("{\"a\xff\":1}", 0, "header, byte ");
@@ -170,7 +175,21 @@ static void json_is_strict(void **state)
     refuses("{\"\\ud800\":1}", 0, "header, byte ");
     refuses("{\"a\\u0000b\":1}", 0, "header, byte ");
     refuses("{\"a\nb\":1}", 0, "header, byte ");
-    refuses("{\"a\":99999999999999999999}", 0, "too big");
+    refuses("{\"a\":99999999999999999999}", 0, "header, byte 25: too big an integer");
+    refuses("{\"a\":-9223372036854775809}", 0, "too big");
+    refuses("{\"a\":-9223372036854775808}", 0, "tensor 'a': expected an object");
+    static const char *const broken[] = {"01",         "1.",   "1e",      "+1",        ".5",          "-",           "tru",
+                                         "nul",        "\"a",  "\"\\x\"", "\"\\u12\"", "[1,]",        "[1 2]",       "{\"b\"}",
+                                         "{b:1}",      "{,}",  "[}",      "{]",        "\"\\udc00\"", "\"\\ud83d\"", "\"\\ud83d\\u0041\"",
+                                         "'a'",        "[,1]", "nan",     "1 1",       "\"\t\"",      "\"\\\"",      "{\"b\":}",
+                                         "{\"b\":1,}", ""};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        char header[100];
+        (void)snprintf(header, sizeof header, "{\"a\":%s}", broken[i]);
+        refuses(header, 0, "header, byte ");
+        (void)snprintf(header, sizeof header, "{\"__metadata__\":{\"a\":%s}}", broken[i]);
+        refuses(header, 0, "header, byte ");
+    }
 }
 
 static void metadata_holds_strings(void **state)
@@ -182,9 +201,6 @@ static void metadata_holds_strings(void **state)
     refuses("{\"__metadata__\":{\"a\":null}}", 0, "__metadata__ 'a' is not a string");
     refuses("{\"__metadata__\":{\"a\":{\"b\":\"c\"}}}", 0, "__metadata__ 'a' is not a string");
 }
-
-#define TENSOR(name, dtype, shape, offsets) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
-#define ONE(dtype, shape, offsets)          "{" TENSOR("w", dtype, shape, offsets) "}"
 
 static void entries_are_complete(void **state)
 {

@@ -262,33 +262,6 @@ static void training_text_stays(void **state)
     }
 }
 
-/* Field report B79: words that differ by a full-width or no-break space are three, where spaces are the separators. */
-static void b79(void **state)
-{
-    static const char *const sentences[] = {"中国 \xE3\x80\x80中国", "中国 \xC2\xA0中国"};
-    (void)state;
-    attn_word_sense *m = model_of(sentences, 2, two);
-    assert_int_equal(attn_word_sense_vocabulary(m), 3);
-    SPACES(m, "中国 \xE3\x80\x80中国 \xC2\xA0中国", "中国|\xE3\x80\x80中国|\xC2\xA0中国");
-    assert_true(attn_word_sense_knows(m, "\xE3\x80\x80中国"));
-    assert_false(attn_word_sense_knows(m, "\xE2\x80\x83中国"));
-    attn_word_sense_free(m);
-}
-
-/* Field report B81: a word is found where it stands, and counted in tokens. */
-static void b81(void **state)
-{
-    static const char *const sentences[] = {"银行 我 在 工作", "银行 他 去"};
-    (void)state;
-    attn_word_sense *m = model_of(sentences, 2, two);
-    attn_corpus *c = attn_corpus_new(NULL);
-    attn_example e;
-    assert_int_equal(attn_tokenize(m, c, "我在银行工作", ATTN_TOKENIZE_AUTO, "银行", &e, NULL), ATTN_OK);
-    assert_true(e.length == 4 && strcmp(e.tokens[2], "银行") == 0);
-    attn_corpus_free(c);
-    attn_word_sense_free(m);
-}
-
 /* Long lines, with and without a space. */
 static void long_lines(void **state)
 {
@@ -391,8 +364,6 @@ int main(void)
         cmocka_unit_test(auto_reads_what_it_sees),
         cmocka_unit_test(a_word_by_name),
         cmocka_unit_test(training_text_stays),
-        cmocka_unit_test(b79),
-        cmocka_unit_test(b81),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(any_bytes),
     };

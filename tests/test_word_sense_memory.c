@@ -76,6 +76,27 @@ static attn_status load(const attn_allocator *allocator, attn_error *error)
     return status;
 }
 
+/* Raw text and a thread's own memory: what fails is the allocator of the corpus or of the predictor, or that of the model before. */
+static attn_status ask(const attn_word_sense *m, const attn_allocator *allocator, attn_error *error)
+{
+    attn_corpus *c = attn_corpus_new(allocator);
+    attn_predictor *p = c != NULL ? attn_predictor_new(m, allocator) : NULL;
+    attn_example e;
+    attn_prediction x;
+    attn_status status = p != NULL ? ATTN_OK : ATTN_ENOMEM;
+    if (status != ATTN_OK) {
+        error->status = status;
+        (void)strcpy(error->message, "out of memory");
+    }
+    for (attn_tokenization how = ATTN_TOKENIZE_AUTO; how <= ATTN_TOKENIZE_CHARS && status == ATTN_OK; how++) {
+        status = attn_tokenize(m, c, "苹果: the \"BANK\" of the slow-river, and so on and on!", how, "bank", &e, error);
+    }
+    status = status == ATTN_OK ? attn_predictor_predict(p, tokens, LENGTH, TARGET, &x, error) : status;
+    attn_predictor_free(p);
+    attn_corpus_free(c);
+    return status;
+}
+
 /* Everything that a loaded model can do. */
 static attn_status load_and_use(const attn_allocator *allocator, attn_error *error)
 {
@@ -89,6 +110,7 @@ static attn_status load_and_use(const attn_allocator *allocator, attn_error *err
     attn_status status = m != NULL ? attn_word_sense_predict(m, tokens, LENGTH, TARGET, &p, error) : error->status;
     status = status == ATTN_OK ? attn_word_sense_explain(m, tokens, LENGTH, TARGET, &e, error) : status;
     status = status == ATTN_OK ? attn_word_sense_attention(m, tokens, LENGTH, table, error) : status;
+    status = status == ATTN_OK ? ask(m, allocator, error) : status;
     status = status == ATTN_OK ? attn_word_sense_score(m, dev, scores, NULL, error) : status;
     status = status == ATTN_OK ? attn_word_sense_save(m, FOLDER "/copy", error) : status;
     if (status == ATTN_OK) {

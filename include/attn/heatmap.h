@@ -59,6 +59,7 @@ typedef struct attn_image {
     int width, height;
     uint8_t *rgb;
     attn_allocator allocator;
+    bool font_failed; /* the font that was asked for is broken: the built-in letters stand for it, and the first note says so */
     char notes[ATTN_NOTES_SIZE];
 } attn_image;
 
@@ -67,6 +68,7 @@ typedef struct attn_document {
     char *text;
     size_t size; /* without the zero */
     attn_allocator allocator;
+    bool font_failed; /* as in attn_image: for its widths alone, an SVG has no letters */
     char notes[ATTN_NOTES_SIZE];
 } attn_document;
 

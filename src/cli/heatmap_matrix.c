@@ -21,18 +21,23 @@ static int read_labels(const char *path, const char *matrix, int64_t wanted, con
     return DONE;
 }
 
-/* Weights lie in 0..1, other matrices need not. */
-static void note_range(const heatmap_arguments *a, const attn_matrix *m)
+/* Something must be a number. Weights lie in 0..1, other matrices need not. */
+static int check_values(const heatmap_arguments *a, const attn_matrix *m)
 {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < m->rows * m->columns; i++) {
         low = m->values[i] < low ? m->values[i] : low;
         high = m->values[i] > high ? m->values[i] : high;
     }
+    if (low > high) {
+        return fail("%s: none of its %lld values is a number, nothing can be drawn", a->matrix, (long long)(m->rows * m->columns));
+    }
     if (!a->has_vmin && !a->has_vmax && a->look.vmax > 0 && (low < a->look.vmin || high > a->look.vmax)) {
-        note(a->request.quiet, "the values reach from %g to %g, the colours from %g to %g: --vmin and --vmax change that", low, high,
+        note(a->request.quiet,
+             "the values reach from %g to %g, the colours from %g to %g: --vmin and --vmax change that, to numbers or auto", low, high,
              a->look.vmin, a->look.vmax);
     }
+    return DONE;
 }
 
 int draw_matrix(const heatmap_arguments *a)
@@ -51,10 +56,12 @@ int draw_matrix(const heatmap_arguments *a)
         code = read_labels(a->columns, a->matrix, m.columns, "columns", &columns);
     }
     if (code == DONE) {
+        code = check_values(a, &m);
+    }
+    if (code == DONE) {
         attn_heatmap_panel panel = {.rows = (int)m.rows, .columns = (int)m.columns, .values = m.values};
         panel.row_labels = a->rows != NULL ? rows.text : m.row_labels;
         panel.column_labels = a->columns != NULL ? columns.text : m.column_labels;
-        note_range(a, &m);
         code = draw_panels(a, &(panels){.panel = &panel, .n = 1});
     }
     attn_labels_free(&columns);

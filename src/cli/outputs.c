@@ -14,7 +14,7 @@ void print_notes(const char *notes, bool quiet)
     }
 }
 
-/* ---- pictures ---- */
+/* ---- pictures: a broken font that was asked for costs its letters and the exit status, not the picture ---- */
 
 static int write_png(const char *path, const drawing *d, bool quiet)
 {
@@ -23,8 +23,9 @@ static int write_png(const char *path, const drawing *d, bool quiet)
     if (attn_heatmap_draw(&d->look, &image, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
-    print_notes(image.notes, quiet);
+    print_notes(image.notes, quiet && !image.font_failed);
     int code = attn_png_write(path, &image, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    code = image.font_failed ? FAILED : code;
     attn_image_free(&image);
     return code;
 }
@@ -36,8 +37,9 @@ static int write_svg(const char *path, const drawing *d, bool quiet)
     if (attn_heatmap_svg(&d->look, &svg, NULL, NULL, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
-    print_notes(svg.notes, quiet);
+    print_notes(svg.notes, quiet && !svg.font_failed);
     int code = attn_file_write(path, svg.text, svg.size, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    code = svg.font_failed ? FAILED : code;
     attn_document_free(&svg);
     return code;
 }

@@ -109,9 +109,10 @@ attn__span attn__range(int64_t n, int64_t grain, int64_t tile);
 
 /* ---- params.c ---- */
 
-/* attn_params_build with zeros as values, for those who bring all of them: drawing numbers for a vocabulary takes longer than reading a
- * model file. Without `grads` the set can never be trained, and a recording tape treats it as frozen. */
-attn_status attn__params_build_zero(attn_params *p, bool grads, attn_error *error);
+/* attn_params_build without setting values, for those who bring all of them: drawing numbers for a vocabulary, or only clearing its memory,
+ * would take as long as reading them from a file. Without `grads` the set can never be trained, and a recording tape treats it as frozen.
+ */
+attn_status attn__params_build_bare(attn_params *p, bool grads, attn_error *error);
 /* The first error stays with the set; returns `status`. */
 attn_status attn__params_fail(attn_params *p, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
 /* Memory that lives as long as the set (zeroed); NULL sets the error. */

@@ -63,15 +63,19 @@ attn_status attn__params_fail(attn_params *p, attn_status status, const char *fo
     return status;
 }
 
-void *attn__params_alloc(attn_params *p, size_t size)
+static void *alloc(attn_params *p, size_t size)
 {
     void *ptr = attn__arena_alloc(&p->arena, size);
     if (ptr == NULL) {
         attn__params_fail(p, ATTN_ENOMEM, "params: out of memory: %zu bytes wanted", size);
-    } else {
-        memset(ptr, 0, size);
     }
     return ptr;
+}
+
+void *attn__params_alloc(attn_params *p, size_t size)
+{
+    void *ptr = alloc(p, size);
+    return ptr != NULL ? memset(ptr, 0, size) : NULL;
 }
 
 const attn_allocator *attn__params_allocator(const attn_params *p)
@@ -170,13 +174,18 @@ static bool allocate(attn_params *p, bool grads)
             q->is_touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->is_touched);
         }
     }
-    p->values = attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    p->values = alloc(p, (size_t)total * attn_dtype_size(p->dtype));
+    for (int i = 0; i < p->count && p->values != NULL; i++) { /* between the parameters */
+        const param *q = &p->param[i];
+        size_t size = attn_dtype_size(p->dtype);
+        memset((char *)p->values + (size_t)(q->offset + q->count) * size, 0, (size_t)(padded(q->count) - q->count) * size);
+    }
     p->grads = grads ? attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype)) : NULL;
     p->scratch = attn__params_alloc(p, (size_t)p->count * sizeof *p->scratch);
     return p->error.status == ATTN_OK;
 }
 
-attn_status attn__params_build_zero(attn_params *p, bool grads, attn_error *error)
+attn_status attn__params_build_bare(attn_params *p, bool grads, attn_error *error)
 {
     if (p->error.status == ATTN_OK && p->built) {
         return attn__fail(error, ATTN_EINVAL, "params: built twice");
@@ -189,7 +198,7 @@ attn_status attn__params_build_zero(attn_params *p, bool grads, attn_error *erro
 
 attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
 {
-    attn_status status = attn__params_build_zero(p, true, error);
+    attn_status status = attn__params_build_bare(p, true, error);
     if (status != ATTN_OK) {
         return status;
     }

@@ -30,6 +30,10 @@
     const most = {width: 64, height: 48}; // wider only for labels, up to:
     const WIDEST = 96;
 
+    // How an upright text stands: Chinese characters on each other (as lines, since not every font has its vertical measures right), all
+    // others turned.
+    const upright = (text) => (/^[\p{Script=Han}\p{Punctuation}]+$/u.test(text) ? 'stacked' : 'turned');
+
     attn.Grid = class {
         constructor(panel) {
             this.panel = panel;
@@ -39,8 +43,9 @@
             this.heads = columns.map((word, column) => this.columnHead(word, column));
             this.cells = rows.map((_, row) => columns.map((__, column) => this.cell(row, column)));
             this.labels = rows.map((word) => attn.element('th', {scope: 'row'}, attn.element('span', {class: 'label'}, attn.word(word))));
+            const chosen = attn.say('chosenColumn');
             this.sumHead = attn.element('th', {scope: 'col', class: 'sum', hidden: true},
-                attn.element('span', {class: 'label'}, attn.say('chosenColumn')));
+                attn.element('span', {class: `label ${upright(chosen)}`}, chosen));
             this.sums = rows.map((_, row) => attn.element('td', {class: 'sum', tabindex: -1, hidden: true, 'data-row': row, 'data-column': 'sum'}));
             this.table = attn.element('table', {class: 'grid', role: 'grid', 'aria-label': `${attn.rowTitle} × ${attn.columnTitle}`},
                 attn.element('thead', {}, attn.element('tr', {}, attn.element('td', {class: 'corner'}), this.heads, this.sumHead)),
@@ -48,7 +53,7 @@
             this.note = attn.element('p', {class: 'quiet note', hidden: true}, attn.say('hiddenNumbers'));
             this.element = attn.element('div', {class: 'plot'},
                 attn.element('div', {class: 'axis axis-column', 'aria-hidden': 'true'}, attn.word(attn.columnTitle)),
-                attn.element('div', {class: 'axis axis-row', 'aria-hidden': 'true'}, attn.word(attn.rowTitle)),
+                attn.element('div', {class: `axis axis-row ${upright(attn.rowTitle)}`, 'aria-hidden': 'true'}, attn.word(attn.rowTitle)),
                 attn.element('div', {class: 'scroll'}, this.table), this.note);
             this.cells[0][0].tabIndex = 0;
             this.listen();
@@ -56,9 +61,8 @@
         }
 
         columnHead(word, column) {
-            const text = attn.word(word);
-            const button = attn.element('button', {type: 'button', class: text.lang ? 'label' : 'label alphabetic', 'aria-pressed': 'false', title: attn.say('chooseHelp'),
-                'data-column': column}, text);
+            const button = attn.element('button', {type: 'button', class: `label ${upright(word)}`, 'aria-pressed': 'false', title: attn.say('chooseHelp'),
+                'data-column': column}, attn.word(word));
             return attn.element('th', {scope: 'col'}, button);
         }
 

@@ -28,7 +28,7 @@
             this.right = columns.map((word, column) => this.word(word, {row: null, column}));
             this.height = Math.max(rows.length, columns.length) * PITCH;
             this.lines = attn.svg('g');
-            this.svg = attn.svg('svg', {class: 'lines', viewBox: `0 0 ${MIDDLE} ${this.height}`, height: this.height,
+            this.svg = attn.svg('svg', {class: 'line-drawing', viewBox: `0 0 ${MIDDLE} ${this.height}`, height: this.height,
                 preserveAspectRatio: 'none', 'aria-hidden': 'true'}, this.lines);
             this.note = attn.element('p', {class: 'quiet note'});
             const side = (name, title, words) => attn.element('div', {class: `side ${name}`},

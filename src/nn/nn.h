@@ -40,8 +40,8 @@ struct attn_safetensors {
 
 /* attn_safetensors_read, but the data of a regular file stays in it: then the tensors' `data` is NULL. */
 attn_safetensors *attn__safetensors_open(const char *path, const attn_allocator *allocator, attn_error *error);
-/* Writes the elements of tensor `i` to where they are wanted, read or not. Error: ATTN_EIO. */
-attn_status attn__safetensors_fill(const attn_safetensors *f, int i, void *to, attn_error *error);
+/* Writes `count` elements of tensor `i`, from the `first` on, to where they are wanted, read or not. Error: ATTN_EIO. */
+attn_status attn__safetensors_fill(const attn_safetensors *f, int i, int64_t first, int64_t count, void *to, attn_error *error);
 
 /* ---- checkpoint.c: how the tensors of a file differ from those of a model ---- */
 

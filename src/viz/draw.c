@@ -118,7 +118,7 @@ static void draw_bar(attn__pen *pen)
     }
     int every = (ATTN__TICKS - 1) / (plan->n_ticks - 1);
     for (int i = 0; i < ATTN__TICKS; i += every) {
-        int y = b.y1 - s - (int)((int64_t)(tall - s) * i / (ATTN__TICKS - 1));
+        int y = b.y1 - s - (int)((tall - s) * plot->tick_at[i]);
         pen->fill(pen, (attn__box){b.x1 + s, y, b.x1 + s + plan->tick_length, y + s}, ink_line);
         text(pen, &plot->tick[i], (attn__spot){plan->tick_x, middle_base(y, plot->tick[i].size), ATTN__START}, false, ink_label);
     }

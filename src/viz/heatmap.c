@@ -111,6 +111,7 @@ static attn_status paint(job *j, attn_image *image, const attn_allocator *alloca
         attn_image_free(image);
         return attn__fail(j->error, ATTN_ENOMEM, "heatmap: out of memory for %d x %d pixels", l->width, l->height);
     }
+    image->font_failed = j->fonts.remark[0] != '\0';
     attn__notes(&j->plot, &j->plan, &j->fonts, true, image->notes);
     return ATTN_OK;
 }
@@ -141,6 +142,7 @@ attn_status attn_heatmap_svg(const attn_heatmap_config *config, attn_document *s
         status = attn__draw_svg(&j.plot, &j.plan, &j.fonts, svg, error);
     }
     if (status == ATTN_OK) {
+        svg->font_failed = j.fonts.remark[0] != '\0';
         attn__notes(&j.plot, &j.plan, &j.fonts, false, svg->notes);
     }
     if (status == ATTN_OK && layout != NULL) {

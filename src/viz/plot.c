@@ -37,7 +37,8 @@ attn_status attn__check_panels(const attn_heatmap_panel *panels, int n, attn_err
             return attn__fail(error, ATTN_EINVAL, "heatmap: panel %d is empty (%d x %d)", i + 1, p->rows, p->columns);
         }
         if (p->rows > MAX_SIDE || p->columns > MAX_SIDE) {
-            return attn__fail(error, ATTN_ESHAPE, "heatmap: panel %d has %d x %d cells; at most %d a side can be drawn", i + 1, p->rows,
+            return attn__fail(error, ATTN_ESHAPE,
+                              "heatmap: panel %d has %d x %d cells; at most %d a side can be drawn: draw a part of them", i + 1, p->rows,
                               p->columns, MAX_SIDE);
         }
     }
@@ -116,6 +117,15 @@ static survey look_at(const attn_heatmap_config *c)
     return s;
 }
 
+/* Evenly; but a diverging map has its middle tick at 0, if that is not too near to an end. */
+static void set_ticks(attn__plot *plot)
+{
+    double zero = -plot->vmin / (plot->vmax - plot->vmin);
+    double middle = plot->diverging && zero > 0.15 && zero < 0.85 ? zero : 0.5;
+    const double at[ATTN__TICKS] = {0, middle / 2, middle, (1 + middle) / 2, 1};
+    memcpy(plot->tick_at, at, sizeof at);
+}
+
 /* The range of the colours. Where the values are to decide, infinite ones have no say; where they do not decide (none, or all the same), it
  * has the width 1. */
 static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, survey s, attn_error *error)
@@ -139,6 +149,7 @@ static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, sur
     }
     plot->below = s.any && s.low < plot->vmin;
     plot->above = s.any && s.high > plot->vmax;
+    set_ticks(plot);
     return ATTN_OK;
 }
 
@@ -218,8 +229,8 @@ static attn_status read_texts(const job *j, survey s)
     }
     for (int i = 0; i < ATTN__TICKS && status == ATTN_OK; i++) {
         char number[ATTN__NUMBER_SIZE];
-        double part = (double)i / (ATTN__TICKS - 1);
-        attn__number_short(p->vmin * (1 - part) + p->vmax * part, number);
+        double part = p->tick_at[i], v = p->vmin * (1 - part) + p->vmax * part;
+        attn__number_short(fabs(v) < 1e-12 * (p->vmax - p->vmin) ? 0 : v, number);
         status = read_text(j, number, &p->tick[i], "tick", i, 1);
     }
     return status;

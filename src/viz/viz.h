@@ -240,6 +240,7 @@ typedef struct attn__plot {
     attn__plot_panel *panels;
     attn__text title, row_title, column_title, bar_title;
     attn__text tick[ATTN__TICKS];
+    double tick_at[ATTN__TICKS];        /* 0: the lower end of the bar, 1: the upper */
     attn__text caption[ATTN__CAPTIONS]; /* n = 0: none */
     char widest[ATTN__NUMBER_SIZE];     /* a number as wide as any in the cells, */
     attn__ascii number[2];              /* in a roomy and in a tight size */

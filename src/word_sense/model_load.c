@@ -7,6 +7,9 @@
 #include "nn/nn.h"
 #include "word_sense/model_file.h"
 
+/* Elements of a tensor that are read at a time. */
+#define PIECE ((int64_t)1 << 16)
+
 /* ---- texts ---- */
 
 static json_t *load_json(const attn_safetensors *f, const char *key, size_t flags)
@@ -60,11 +63,24 @@ static char *plain_string(char *at, size_t *size)
     return NULL;
 }
 
+/* At least as many as there are words: commas, and one. */
+static size_t count_words(const char *text, size_t size)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < size; i++) {
+        n += text[i] == ',';
+    }
+    return n;
+}
+
 /* Words as they nearly always are; as JSON values they would take half the time of loading a model. *plain: there was nothing else. */
 static attn_status load_plain_words(attn_word_sense *m, char *text, bool *plain, attn_error *error)
 {
     attn_status status = ATTN_OK;
     *plain = false;
+    if (!attn__names_reserve(&m->vocabulary, count_words(text, strlen(text)))) {
+        return attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
+    }
     for (char *at = text; status == ATTN_OK && *at == (at == text ? '[' : ',');) {
         char *word = at + 2;
         size_t size;
@@ -211,20 +227,29 @@ static attn_status compare(const attn_safetensors *f, const attn_file_tensor lis
     return attn__differences_end(&d, error);
 }
 
-/* Reads a tensor to its place. */
+/* Reads a tensor to its place, and looks at each piece while it is still in the cache. */
 static attn_status fill_tensor(const attn_safetensors *f, const attn_file_tensor *x, attn_error *error)
 {
-    void *to = (void *)(uintptr_t)x->data;
-    attn_status status = attn__safetensors_fill(f, attn_safetensors_find(f, x->name), to, error);
-    int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(attn_shape_count(x->shape), to) : -1;
-    return i < 0 ? status
-                 : attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)i);
+    int index = attn_safetensors_find(f, x->name);
+    int64_t count = attn_shape_count(x->shape);
+    attn_status status = ATTN_OK;
+    for (int64_t at = 0; at < count && status == ATTN_OK; at += PIECE) {
+        int64_t n = count - at < PIECE ? count - at : PIECE;
+        void *to = (char *)(uintptr_t)x->data + (size_t)at * attn_dtype_size(x->dtype);
+        status = attn__safetensors_fill(f, index, at, n, to, error);
+        int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(n, to) : -1;
+        if (i >= 0) {
+            status =
+                attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)(at + i));
+        }
+    }
+    return status;
 }
 
 /* Makes the parameters, with gradients if they will be trained, and what a member under way needs. */
 static attn_status build_member(attn_word_sense *m, attn__member *k, attn__underway underway, attn_error *error)
 {
-    attn_status status = attn__params_build_zero(k->params, !k->finished, error);
+    attn_status status = attn__params_build_bare(k->params, !k->finished, error);
     if (status == ATTN_OK && underway.steps > 0) {
         status = attn__member_optimizer(m, k, error);
     }

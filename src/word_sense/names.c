@@ -37,9 +37,13 @@ static size_t slot_of(const attn__names *n, const char *text, size_t size, uint6
     return i;
 }
 
-static bool more_slots(attn__names *n)
+/* Twice as many as there are, and at least twice `count`. */
+static bool more_slots(attn__names *n, size_t count)
 {
     size_t n_slots = n->n_slots == 0 ? 16 : n->n_slots * 2;
+    while (n_slots / 2 < count) {
+        n_slots *= 2;
+    }
     int64_t *slots = attn__calloc(&n->arena->allocator, n_slots, sizeof *slots);
     if (slots == NULL) {
         return false;
@@ -54,6 +58,14 @@ static bool more_slots(attn__names *n)
         slots[slot_of(n, n->list[i].text, n->list[i].size, n->list[i].hash)] = (int64_t)i;
     }
     return true;
+}
+
+bool attn__names_reserve(attn__names *n, size_t count)
+{
+    void *array = n->list;
+    bool ok = count < SIZE_MAX / 4 && attn__grow(&n->arena->allocator, &array, &n->capacity, count, sizeof *n->list);
+    n->list = array;
+    return ok && (2 * count <= n->n_slots || more_slots(n, count));
 }
 
 int64_t attn__names_find(const attn__names *n, const char *text, size_t size)
@@ -83,7 +95,7 @@ static char *copy_text(attn__names *n, const char *text, size_t size)
 int64_t attn__names_add(attn__names *n, const char *text, size_t size)
 {
     uint64_t hash = hash_of(text, size);
-    if (2 * (n->count + 1) > n->n_slots && !more_slots(n)) {
+    if (2 * (n->count + 1) > n->n_slots && !more_slots(n, n->count + 1)) {
         return -1;
     }
     size_t slot = slot_of(n, text, size, hash);

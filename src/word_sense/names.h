@@ -25,6 +25,8 @@ typedef struct attn__names {
 /* An empty set; the strings will live in the arena, the table in memory of its allocator. */
 attn__names attn__names_new(attn__arena *arena);
 void attn__names_free(attn__names *n);
+/* Makes room for `count` strings in all; false if out of memory. Only saves time. */
+bool attn__names_reserve(attn__names *n, size_t count);
 /* The number of the string of `size` bytes, or -1 if it is not in the set. */
 int64_t attn__names_find(const attn__names *n, const char *text, size_t size);
 /* The same, adding the string if it is new; -1 if out of memory, the set is then unchanged. */

@@ -100,7 +100,7 @@ bool attn__cut_knows(const attn__cutter *c, const char *text, size_t size)
 
 static bool make_room(attn__cutter *c, void **array, size_t *room, size_t want, size_t size)
 {
-    c->failed = c->failed || !attn__grow(&c->m->allocator, array, room, want, size);
+    c->failed = c->failed || !attn__grow(c->allocator, array, room, want, size);
     return !c->failed;
 }
 
@@ -285,7 +285,7 @@ attn_status attn_tokenize(const attn_word_sense *m, attn_corpus *c, const char *
     if (status != ATTN_OK) {
         return status;
     }
-    attn__cutter cutter = {.m = m, .word = word};
+    attn__cutter cutter = {.m = m, .allocator = &c->allocator, .word = word};
     if (how == ATTN_TOKENIZE_AUTO) {
         cut_auto(&cutter, text);
     } else {
@@ -297,8 +297,8 @@ attn_status attn_tokenize(const attn_word_sense *m, attn_corpus *c, const char *
     } else if (status != ATTN_OK || (status = take(&cutter, c, out)) != ATTN_OK) {
         (void)attn__fail(error, status, "%s: a sentence of %zu bytes", attn_status_sentence(status), strlen(text));
     }
-    attn__free(&m->allocator, cutter.tokens);
-    attn__free(&m->allocator, cutter.folded);
-    attn__free(&m->allocator, cutter.unit);
+    attn__free(&c->allocator, cutter.tokens);
+    attn__free(&c->allocator, cutter.folded);
+    attn__free(&c->allocator, cutter.unit);
     return status;
 }

@@ -7,9 +7,10 @@
 /* Tokens on their way: bytes one token after the other, each with its zero byte. */
 typedef struct attn__cutter {
     const attn_word_sense *m;
-    const char *word; /* asked about; NULL: every ambiguous word of the model */
-    bool chars;       /* text of scripts without spaces is cut too */
-    bool keep;        /* words asked about are cut out wherever they stand, also out of other words */
+    const attn_allocator *allocator; /* the caller's: several threads may work with the model */
+    const char *word;                /* asked about; NULL: every ambiguous word of the model */
+    bool chars;                      /* text of scripts without spaces is cut too */
+    bool keep;                       /* words asked about are cut out wherever they stand, also out of other words */
     char *tokens;
     size_t used, room;
     int64_t count;

@@ -54,7 +54,7 @@ static size_t find_units(attn__cutter *c, const char *text, size_t size)
     size_t n = 0;
     for (size_t at = 0; !c->failed; n++) {
         void *array = c->unit;
-        c->failed = !attn__grow(&c->m->allocator, &array, &c->unit_room, n + 1, sizeof *c->unit);
+        c->failed = !attn__grow(c->allocator, &array, &c->unit_room, n + 1, sizeof *c->unit);
         c->unit = array;
         if (!c->failed) {
             c->unit[n] = at;

@@ -10,7 +10,7 @@ const folder = process.env.PAGES;
 
 let browser;
 export const start = async () => {
-    browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage']});
+    browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']});
 };
 export const stop = () => browser.close();
 

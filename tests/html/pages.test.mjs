@@ -130,6 +130,16 @@ test('titles and colours are those that were asked for', withPage('look.html', {
     assert.match(await page.locator('.honest').textContent(), /no proof of why it decided/);
 }));
 
+test('it prints without its controls, in black on white', withPage('masked.html', {colorScheme: 'dark'}, async (page) => {
+    const ink = () => page.locator('body').evaluate((body) => getComputedStyle(body).color);
+    assert.equal(await ink(), 'rgb(233, 234, 237)');
+    await page.emulateMedia({media: 'print', colorScheme: 'light'});
+    assert.equal(await ink(), 'rgb(0, 0, 0)');
+    assert.equal(await page.locator('.controls').isVisible(), false);
+    assert.equal(await page.locator('table').isVisible(), true);
+    assert.equal(await page.locator('.honest').isVisible(), true);
+}));
+
 test('numbers are rounded as in the pictures', withPage('round.html', {}, async (page) => {
     assert.deepEqual(await numbers(page), ['0.12', '0.38', '0.01', '0.00', '1.00e+06', '-2.50e+06', '0.62', '12.35']);
     assert.deepEqual(await page.locator('.bar-ticks span').allTextContents(), ['≤ -1', '4.25', '9.5', '14.75', '≥ 20']);

@@ -35,6 +35,10 @@ static const char *const lines[] = {
     "    const most = {width: 64, height: 48}; // wider only for labels, up to:\n",
     "    const WIDEST = 96;\n",
     "\n",
+    "    // How an upright text stands: Chinese characters on each other (as lines, since not every font has its vertical measures right), all\n",
+    "    // others turned.\n",
+    "    const upright = (text) => (/^[\\p{Script=Han}\\p{Punctuation}]+$/u.test(text) ? 'stacked' : 'turned');\n",
+    "\n",
     "    attn.Grid = class {\n",
     "        constructor(panel) {\n",
     "            this.panel = panel;\n",
@@ -44,8 +48,9 @@ static const char *const lines[] = {
     "            this.heads = columns.map((word, column) => this.columnHead(word, column));\n",
     "            this.cells = rows.map((_, row) => columns.map((__, column) => this.cell(row, column)));\n",
     "            this.labels = rows.map((word) => attn.element('th', {scope: 'row'}, attn.element('span', {class: 'label'}, attn.word(word))));\n",
+    "            const chosen = attn.say('chosenColumn');\n",
     "            this.sumHead = attn.element('th', {scope: 'col', class: 'sum', hidden: true},\n",
-    "                attn.element('span', {class: 'label'}, attn.say('chosenColumn')));\n",
+    "                attn.element('span', {class: `label ${upright(chosen)}`}, chosen));\n",
     "            this.sums = rows.map((_, row) => attn.element('td', {class: 'sum', tabindex: -1, hidden: true, 'data-row': row, 'data-column': 'sum'}));\n",
     "            this.table = attn.element('table', {class: 'grid', role: 'grid', 'aria-label': `${attn.rowTitle} × ${attn.columnTitle}`},\n",
     "                attn.element('thead', {}, attn.element('tr', {}, attn.element('td', {class: 'corner'}), this.heads, this.sumHead)),\n",
@@ -53,7 +58,7 @@ static const char *const lines[] = {
     "            this.note = attn.element('p', {class: 'quiet note', hidden: true}, attn.say('hiddenNumbers'));\n",
     "            this.element = attn.element('div', {class: 'plot'},\n",
     "                attn.element('div', {class: 'axis axis-column', 'aria-hidden': 'true'}, attn.word(attn.columnTitle)),\n",
-    "                attn.element('div', {class: 'axis axis-row', 'aria-hidden': 'true'}, attn.word(attn.rowTitle)),\n",
+    "                attn.element('div', {class: `axis axis-row ${upright(attn.rowTitle)}`, 'aria-hidden': 'true'}, attn.word(attn.rowTitle)),\n",
     "                attn.element('div', {class: 'scroll'}, this.table), this.note);\n",
     "            this.cells[0][0].tabIndex = 0;\n",
     "            this.listen();\n",
@@ -61,9 +66,8 @@ static const char *const lines[] = {
     "        }\n",
     "\n",
     "        columnHead(word, column) {\n",
-    "            const text = attn.word(word);\n",
-    "            const button = attn.element('button', {type: 'button', class: text.lang ? 'label' : 'label alphabetic', 'aria-pressed': 'false', title: attn.say('chooseHelp'),\n",
-    "                'data-column': column}, text);\n",
+    "            const button = attn.element('button', {type: 'button', class: `label ${upright(word)}`, 'aria-pressed': 'false', title: attn.say('chooseHelp'),\n",
+    "                'data-column': column}, attn.word(word));\n",
     "            return attn.element('th', {scope: 'col'}, button);\n",
     "        }\n",
     "\n",
@@ -226,4 +230,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__grid_js = {lines, (int)(sizeof lines / sizeof lines[0]), "tMijCr4Gg6AsZJQasue9Kvro5QEc1DJcZp2Up2sGqNE="};
+const attn__asset attn__grid_js = {lines, (int)(sizeof lines / sizeof lines[0]), "tM0D20Uh10vpZtshAlUvusvCLNYgsnBZUq+0oU1i1HA="};

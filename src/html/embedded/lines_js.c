@@ -33,7 +33,7 @@ static const char *const lines[] = {
     "            this.right = columns.map((word, column) => this.word(word, {row: null, column}));\n",
     "            this.height = Math.max(rows.length, columns.length) * PITCH;\n",
     "            this.lines = attn.svg('g');\n",
-    "            this.svg = attn.svg('svg', {class: 'lines', viewBox: `0 0 ${MIDDLE} ${this.height}`, height: this.height,\n",
+    "            this.svg = attn.svg('svg', {class: 'line-drawing', viewBox: `0 0 ${MIDDLE} ${this.height}`, height: this.height,\n",
     "                preserveAspectRatio: 'none', 'aria-hidden': 'true'}, this.lines);\n",
     "            this.note = attn.element('p', {class: 'quiet note'});\n",
     "            const side = (name, title, words) => attn.element('div', {class: `side ${name}`},\n",
@@ -139,4 +139,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__lines_js = {lines, (int)(sizeof lines / sizeof lines[0]), "bLyGuq2CUyFt9T0AM6yvpX0QRx88jZ8zIN+WeI3VVvw="};
+const attn__asset attn__lines_js = {lines, (int)(sizeof lines / sizeof lines[0]), "MFsB5AJUa1U3Jkoh2cd1kaGaPTRvY/BanmshSsdC/zk="};

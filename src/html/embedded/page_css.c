@@ -59,6 +59,10 @@ static const char *const lines[] = {
     "    text-wrap: balance;\n",
     "}\n",
     "\n",
+    "p {\n",
+    "    text-wrap: pretty;\n",
+    "}\n",
+    "\n",
     "h2 {\n",
     "    margin: 0;\n",
     "    font-size: 1.05rem;\n",
@@ -285,9 +289,9 @@ static const char *const lines[] = {
     "\n",
     "    .tip,\n",
     "    .screen-only {\n",
-    "        display: none;\n",
+    "        display: none !important; /* whatever a page's own style says */\n",
     "    }\n",
     "}\n",
 };
 
-const attn__asset attn__page_css = {lines, (int)(sizeof lines / sizeof lines[0]), "IEdekhf1LlQKTaRC7XxQpQdJdSAGpMAPHx6hKTYj0lw="};
+const attn__asset attn__page_css = {lines, (int)(sizeof lines / sizeof lines[0]), "T5YvwwuJtTRg3mqdVOrHLzMA1+J0gMlSSPSFgzIpLnY="};
