@@ -122,6 +122,10 @@ is_png pictures/of/attention/epoch-002.png
 cmp -s pictures/of/attention/epoch-001.png pictures/of/attention/epoch-002.png && bad 'two epochs look the same'
 learns 0 --dim 6 --quiet --heatmaps default/ --heatmap-sentence 'we sat on the bank of the slow river'
 same default/epoch-002.png pictures/of/attention/epoch-002.png # the first sentence
+learns 0 --dim 6 --quiet --heatmaps raw --heatmap-sentence 'We sat on the Bank of the slow river.'
+for picture in default/*.png; do
+    same "$picture" "raw/${picture#default/}"
+done
 learns 0 --dim 6 --quiet --heatmaps default --heatmap-sentence 'his bat'
 cmp -s default/epoch-002.png pictures/of/attention/epoch-002.png && bad 'the sentence makes no difference'
 learns 0 --dim 6 --quiet --seeds 2 --dev test.tsv --heatmaps both

@@ -121,6 +121,11 @@ static void blank_lines_are_skipped_and_counted(void **state)
     assert_string_equal(attn_corpus_first_blank(c), TSV ":5"); /* the first stays */
     assert_string_equal(attn_corpus_get(c, 9).file, "second.tsv");
     assert_int_equal(attn_corpus_get(c, 9).line, 3);
+    attn_corpus_clear(c);
+    assert_int_equal(attn_corpus_count(c) + attn_corpus_blank_lines(c), 0);
+    assert_string_equal(attn_corpus_first_blank(c), "");
+    assert_int_equal(attn_corpus_read(c, "second.tsv", "", &error), ATTN_OK);
+    assert_string_equal(attn_corpus_get(c, 0).word, "k");
     attn_corpus_free(c);
 }
 

@@ -76,6 +76,44 @@ static void fonts_are_found_by_the_labels(void **state)
     attn_image_free(&image);
 }
 
+/* A family for all of East Asia, whose Japanese font comes first: the simplified Chinese one, face 2, is taken; the Japanese one, face 0,
+ * if there is kana. Needs fonts-noto-cjk, at its place or where NOTO_CJK says. */
+static void chinese_words_have_chinese_shapes(void **state)
+{
+    (void)state;
+    const char *place = getenv("NOTO_CJK") != NULL ? getenv("NOTO_CJK") : "/usr/share/fonts/opentype/noto";
+    const char *const labels[2] = {"直骨", "直骨の"};
+    static const double w[1] = {0.5};
+    char path[300], config[1200], here[400], file[500];
+    (void)snprintf(path, sizeof path, "%s/NotoSansCJK-Regular.ttc", place);
+    if (access(path, R_OK) != 0) {
+        skip();
+    }
+    assert_non_null(getcwd(here, sizeof here));
+    (void)snprintf(file, sizeof file, "%s/font_noto.conf", here);
+    (void)snprintf(config, sizeof config, "<?xml version=\"1.0\"?><fontconfig><dir>%s</dir><cachedir>%s/font_cache</cachedir></fontconfig>",
+                   place, here);
+    put_text("font_noto.conf", config);
+    assert_int_equal(setenv("FONTCONFIG_FILE", file, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        attn_heatmap_panel p = {.rows = 1, .columns = 1, .values = w, .row_labels = &labels[i], .column_labels = &labels[i]};
+        attn_heatmap_config c = {.panels = &p, .n_panels = 1, .scale = 2, .row_title = "", .column_title = "", .bar_title = ""};
+        attn_image found, face[2];
+        assert_int_equal(attn_heatmap_draw(&c, &found, NULL, NULL, NULL), ATTN_OK);
+        for (int k = 0; k < 2; k++) {
+            char font[320];
+            (void)snprintf(font, sizeof font, "%s:%d", path, k == 0 ? 2 : 0);
+            c.font = font;
+            assert_int_equal(attn_heatmap_draw(&c, &face[k], NULL, NULL, NULL), ATTN_OK);
+            assert_int_equal(same(&found, &face[k]), i == k);
+        }
+        attn_image_free(&found);
+        attn_image_free(&face[0]);
+        attn_image_free(&face[1]);
+    }
+    assert_int_equal(unsetenv("FONTCONFIG_FILE"), 0);
+}
+
 static void broken(const char *what, const uint8_t *bytes, size_t size, const char *remark)
 {
     put_bytes("broken_font.ttf", (const char *)bytes, size);
@@ -341,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing_characters_are_named),
         cmocka_unit_test(fonts_are_found_by_the_labels),
+        cmocka_unit_test(chinese_words_have_chinese_shapes),
         cmocka_unit_test(a_font_that_is_cut_off_is_replaced),
         cmocka_unit_test(what_is_no_font_is_replaced),
         cmocka_unit_test(broken_tables_are_noticed),

@@ -98,7 +98,7 @@ static void blocks_keep_their_maximum(void **state)
     const uint8_t *q = pixel_at(&d.image, d.at.panel[0].x + 10, d.at.panel[0].y + 10);
     assert_true(is_hatch(q));
     assert_contains(d.image.notes, "each cell of the picture is the maximum of 3 x 3 values");
-    assert_contains(d.image.notes, "one label in 51 is shown");
+    assert_contains(d.image.notes, "one label in 60 is shown");
     int below = d.at.panel[0].y + 1067 + 34;
     assert_true(ink_in(&d.image, d.at.panel[0].x, below, d.at.panel[0].x + 300, below + 20) > 150); /* and in the picture */
     attn_image_free(&d.image);

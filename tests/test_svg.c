@@ -181,7 +181,7 @@ static void large_matrices_are_small_files(void **state)
     attn_heatmap_layout at;
     attn_document svg = svg_of((attn_heatmap_config){.panels = &p, .n_panels = 1}, &at);
     assert_true(svg.size < 400000);
-    assert_contains(svg.notes, "one label in 9 is shown");
+    assert_contains(svg.notes, "one label in 10 is shown");
     colors_are(&p, &at, "blues", 16001);
     attn_document_free(&svg);
     free(hidden);

@@ -57,6 +57,7 @@ bool pictures_open(epoch_pictures *p, const train_arguments *a, const attn_corpu
     } else {
         attn_error error = {.message = "out of memory"};
         p->words = attn_corpus_new(NULL);
+        p->text = a->heatmap_sentence;
         if (p->words == NULL || attn_corpus_tokenize(p->words, a->heatmap_sentence, &p->sentence, &error) != ATTN_OK) {
             return fail("--heatmap-sentence: %s", error.message) == DONE;
         }
@@ -91,11 +92,22 @@ static attn_status draw(epoch_pictures *p, const double *values, const char *tit
     return status;
 }
 
+/* The sentence that was given, as the model reads it; if that leaves nothing of it, at its spaces. */
+static void cut_text(epoch_pictures *p, const attn_word_sense *m)
+{
+    attn_example words;
+    if (p->text != NULL && attn_tokenize(m, p->words, p->text, ATTN_TOKENIZE_AUTO, NULL, &words, NULL) == ATTN_OK) {
+        p->sentence = words;
+    }
+    p->text = NULL;
+}
+
 attn_status pictures_draw(epoch_pictures *p, attn_word_sense *m, const attn_word_sense_progress *at)
 {
     if (p->folder == NULL) {
         return ATTN_OK;
     }
+    cut_text(p, m);
     int heads = attn_word_sense_get_config(m).heads, length = p->sentence.length;
     char title[60], *path = picture_path(p, at->member, at->members, at->epoch);
     double *weights = calloc((size_t)heads * (size_t)length, (size_t)length * sizeof *weights), *mean = NULL;

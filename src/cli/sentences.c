@@ -23,9 +23,11 @@ typedef struct lines {
 /* Makes room and reads on. What was printed so far is shown before: this may wait for whoever writes the lines. */
 static int read_on(lines *l)
 {
-    memmove(l->buffer, l->buffer + l->at, l->end - l->at);
-    l->end -= l->at;
-    l->at = 0;
+    if (l->at > 0) {
+        memmove(l->buffer, l->buffer + l->at, l->end - l->at);
+        l->end -= l->at;
+        l->at = 0;
+    }
     if (l->end + 1 >= l->room) {
         size_t room = l->room == 0 ? FIRST_ROOM : 2 * l->room;
         char *larger = room > l->room ? realloc(l->buffer, room) : NULL;

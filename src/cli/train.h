@@ -34,6 +34,7 @@ json_t *vectors_to_json(const attn_word_sense *m);
 typedef struct epoch_pictures {
     const char *folder; /* NULL: no pictures */
     attn_corpus *words; /* holds the sentence if it was given */
+    const char *text;   /* as it was given, until the model that cuts it is there */
     attn_example sentence;
     progress *line;
     bool quiet, noted; /* remarks about the pictures are made once */

@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
     {"patience", KEY_PATIENCE, "N", 0, "Stop after N epochs without a better dev score and keep the best (default 0: never)", 4},
     {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE, - for standard output (JSON Lines)", 5},
     {"heatmaps", KEY_HEATMAPS, "DIR", 0, "Draw a sentence's attention after every epoch: DIR/epoch-001.png ...", 5},
-    {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, words between spaces (default: the first of DATA)", 5},
+    {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, raw or cut into words (default: the first of DATA)", 5},
     {"json", 'j', NULL, 0, "Print one JSON object at the end, schema attn.train/1", 5},
     {"quiet", 'q', NULL, 0, "No progress", 5},
     {0},

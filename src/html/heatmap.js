@@ -95,7 +95,7 @@
 
     const show = () => {
         attn.unlock();
-        attn.tip.hide();
+        panels.forEach((panel) => panel.point(null));
         panels.forEach(({matrix}) => chosen.set(matrix.sentence, matrix.chosen));
         const all = matrices();
         all.forEach((m) => {

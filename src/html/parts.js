@@ -41,7 +41,7 @@
     // ---- the tooltip: one, above what it speaks of, so that the row stays visible ----
 
     const GAP = 8;
-    const tip = attn.element('div', {class: 'tip', role: 'status', hidden: true});
+    const tip = attn.element('div', {class: 'tip', id: 'tip', role: 'tooltip', hidden: true});
     document.body.append(tip);
 
     attn.tip = {

@@ -32,7 +32,7 @@ static FcFontSet *sorted(FcConfig *config, const char *language, FcCharSet *want
         FcPatternAddString(pattern, FC_FAMILY, (const FcChar8 *)"sans-serif") &&
         FcPatternAddString(pattern, FC_LANG, (const FcChar8 *)language) && FcConfigSubstitute(config, pattern, FcMatchPattern)) {
         FcDefaultSubstitute(pattern);
-        set = FcFontSort(config, pattern, FcTrue, NULL, &result);
+        set = FcFontSort(config, pattern, FcFalse, NULL, &result); /* also fonts that only have other shapes */
     }
     if (pattern != NULL) {
         FcPatternDestroy(pattern);
@@ -57,6 +57,42 @@ static FcCharSet *lacking(const attn__fonts *f, int32_t end)
     return set;
 }
 
+/* ---- shapes: the same character is written otherwise in China and in Japan ---- */
+
+static const char *family_of(const FcPattern *p)
+{
+    FcChar8 *family;
+    return FcPatternGetString(p, FC_FAMILY, 0, &family) == FcResultMatch ? (const char *)family : "";
+}
+
+/* Length of a family's name before " SC" and the like, 0 if there is no such end. */
+static size_t before_region(const char *family)
+{
+    static const char *const regions[] = {" JP", " KR", " SC", " TC", " HK", " CN"};
+    size_t n = strlen(family);
+    for (size_t i = 0; i < sizeof regions / sizeof regions[0] && n > 3; i++) {
+        if (strcmp(family + n - 3, regions[i]) == 0) {
+            return n - 3;
+        }
+    }
+    return 0;
+}
+
+/* Families that cover all of East Asia have a font for the shapes of each region, and any of them may come first: in the place of `p` the one
+ * for `region`, which is " SC" or the like, if there is one. */
+static const FcPattern *of_region(const FcFontSet *set, const FcPattern *p, const char *region)
+{
+    const char *family = family_of(p);
+    size_t n = before_region(family);
+    for (int i = 0; n > 0 && i < set->nfont; i++) {
+        const char *other = family_of(set->fonts[i]);
+        if (usable(set->fonts[i]) && strncmp(other, family, n) == 0 && strcmp(other + n, region) == 0) {
+            return set->fonts[i];
+        }
+    }
+    return p;
+}
+
 /* Adds a candidate if it has one of the characters. A font that cannot be read or is broken is passed over. */
 static attn_status consider(attn__fonts *f, const FcPattern *candidate, const FcCharSet *wanted)
 {
@@ -72,14 +108,14 @@ static attn_status consider(attn__fonts *f, const FcPattern *candidate, const Fc
     return status == ATTN_ENOMEM ? status : ATTN_OK;
 }
 
-static attn_status add_for(attn__fonts *f, FcConfig *config, const char *language, int32_t end)
+static attn_status add_for(attn__fonts *f, FcConfig *config, const char *language, const char *region, int32_t end)
 {
     attn_status status = ATTN_OK;
     FcCharSet *wanted = lacking(f, end);
     FcFontSet *set = wanted != NULL && FcCharSetCount(wanted) > 0 ? sorted(config, language, wanted) : NULL;
     for (int i = 0; set != NULL && i < set->nfont && wanted != NULL && FcCharSetCount(wanted) > 0 && status == ATTN_OK; i++) {
         int before = f->n;
-        status = consider(f, set->fonts[i], wanted);
+        status = consider(f, of_region(set, set->fonts[i], region), wanted);
         if (f->n > before) {
             FcCharSetDestroy(wanted);
             wanted = lacking(f, end);
@@ -101,10 +137,14 @@ attn_status attn__fonts_find(attn__fonts *f)
     if (config == NULL) {
         return ATTN_OK;
     }
-    const char *language = attn__fonts_language(f);
-    bool chinese = language == NULL || strcmp(language, "zh-Hans") == 0; /* fontconfig's name of it is older */
-    attn_status status = add_for(f, config, "en", FIRST_EASTERN);
-    status = status == ATTN_OK ? add_for(f, config, chinese ? "zh-cn" : language, ATTN__CODE_POINTS) : status;
+    const char *language = attn__fonts_language(f), *region = " SC";
+    if (language == NULL || strcmp(language, "zh-Hans") == 0) {
+        language = "zh-cn"; /* fontconfig's name of it is older */
+    } else {
+        region = strcmp(language, "ja") == 0 ? " JP" : " KR";
+    }
+    attn_status status = add_for(f, config, "en", region, FIRST_EASTERN);
+    status = status == ATTN_OK ? add_for(f, config, language, region, ATTN__CODE_POINTS) : status;
     FcConfigDestroy(config);
     return status;
 }

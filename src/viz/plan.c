@@ -104,6 +104,16 @@ static void choose_numbers(const attn__plot *plot, attn__plan *plan)
     l->numbers = l->block == 1 && plot->annotate != ATTN_ANNOTATE_NONE && number_fits(plot, plan->number_size, l, tight);
 }
 
+/* The next of 1, 2, 5, 10, 20, 50 ... */
+static int round_step(int n)
+{
+    int power = 1;
+    while (10 * power < n) {
+        power *= 10;
+    }
+    return n <= power ? power : n <= 2 * power ? 2 * power : n <= 5 * power ? 5 * power : 10 * power;
+}
+
 static void choose_cells(const attn__plot *plot, attn__plan *plan)
 {
     attn_heatmap_layout *l = &plan->layout;
@@ -118,7 +128,7 @@ static void choose_cells(const attn__plot *plot, attn__plan *plan)
     }
     plan->upright = label + 6 * s > l->cell_width;
     int pitch = plot->label_size * 5 / 4;
-    l->label_step = max(ceil_div(pitch, l->cell_height), plan->upright ? ceil_div(pitch, l->cell_width) : 1);
+    l->label_step = round_step(max(ceil_div(pitch, l->cell_height), plan->upright ? ceil_div(pitch, l->cell_width) : 1));
     l->n_panels = plot->n_panels;
     for (int i = 0; i < plot->n_panels; i++) {
         l->panel[i].rows = ceil_div(plot->panels[i].data->rows, l->block);

@@ -100,7 +100,7 @@ static const char *const lines[] = {
     "\n",
     "    const show = () => {\n",
     "        attn.unlock();\n",
-    "        attn.tip.hide();\n",
+    "        panels.forEach((panel) => panel.point(null));\n",
     "        panels.forEach(({matrix}) => chosen.set(matrix.sentence, matrix.chosen));\n",
     "        const all = matrices();\n",
     "        all.forEach((m) => {\n",
@@ -142,4 +142,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "JFQZtvxn6oeHjjEcwnncOe2jJwWYuszhAeaIXKr9Xo0="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "BtBW/V98oseZ1/DCARCLt4VHF/QJTt+Hei7q3h0ZQps="};

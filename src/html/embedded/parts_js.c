@@ -46,7 +46,7 @@ static const char *const lines[] = {
     "    // ---- the tooltip: one, above what it speaks of, so that the row stays visible ----\n",
     "\n",
     "    const GAP = 8;\n",
-    "    const tip = attn.element('div', {class: 'tip', role: 'status', hidden: true});\n",
+    "    const tip = attn.element('div', {class: 'tip', id: 'tip', role: 'tooltip', hidden: true});\n",
     "    document.body.append(tip);\n",
     "\n",
     "    attn.tip = {\n",
@@ -89,4 +89,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "ui/UcyLbBgvkq/XPIeijO5BHpjWuFcPZ9xbGs1SSRkQ="};
+const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "f0oZkaqwUCPYRml3u9eD393etUuzFzQbs0PWZj8kC2M="};
