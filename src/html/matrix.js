@@ -134,7 +134,8 @@
         }
     }
 
-    attn.sentences = data.sentences.map((sentence) => new Sentence(sentence));
+    attn.sentence = (packed) => new Sentence(packed);
+    // A sentence has rows, columns, title, and head(h) with {values, hidden}.
     attn.matrix = (sentence, head) => new Matrix(sentence, head);
 
     // What occurs in the values of these panels: for the legend and the remark about sums.

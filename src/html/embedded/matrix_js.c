@@ -139,7 +139,8 @@ static const char *const lines[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    attn.sentences = data.sentences.map((sentence) => new Sentence(sentence));\n",
+    "    attn.sentence = (packed) => new Sentence(packed);\n",
+    "    // A sentence has rows, columns, title, and head(h) with {values, hidden}.\n",
     "    attn.matrix = (sentence, head) => new Matrix(sentence, head);\n",
     "\n",
     "    // What occurs in the values of these panels: for the legend and the remark about sums.\n",
@@ -168,4 +169,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__matrix_js = {lines, (int)(sizeof lines / sizeof lines[0]), "0U1BcaKTsVLj7HD3XUK9X59TBpDE9HVGvdPt+HoPl3o="};
+const attn__asset attn__matrix_js = {lines, (int)(sizeof lines / sizeof lines[0]), "oh5oODUmLIZnnXztZggEw6OyLZ1h6UtzS+tXWLglNt8="};
