@@ -50,8 +50,12 @@ attn heatmap out/zh.safetensors '苹果 发布 新 手机' '她 吃 苹果 和 �
 attn heatmap out/en.safetensors 'apple will release a new phone' 'she ate an apple and a banana' -o out/en-apple.png
 attn heatmap out/en.safetensors 'the bank raised its interest rate' 'they sat on the grassy bank of the river' -o out/en-bank.png
 
-heading 'A page to explore: open it in a browser'
+heading 'Pages to explore: open them in a browser'
 attn heatmap out/zh.safetensors '苹果 发布 新 手机' '她 吃 苹果 和 香蕉' -o out/zh-apple.html
+attn report out/zh.safetensors '苹果 发布 新 手机' '她 吃 苹果 和 香蕉' --data data/zh.train.tsv -o out/zh-report.html
+
+heading 'Every number of one prediction'
+attn explain out/en.safetensors 'the bank raised its interest rate' --head 0 --brief
 
 heading 'What is there now'
 printf '%-22s %s\n' \
@@ -59,5 +63,6 @@ printf '%-22s %s\n' \
     out/en.safetensors 'senses of ambiguous English words, a model' \
     out/zh-apple.png '苹果, the company and the fruit: attention as a heatmap' \
     out/zh-apple.html 'the same as a page to explore' \
+    out/zh-report.html 'words as colours, sliders, every step' \
     out/en-apple.png 'apple, the company and the fruit' \
     out/en-bank.png 'bank, of money and of a river'

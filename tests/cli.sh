@@ -14,7 +14,7 @@ prints 'attn 0.'
 for help in --help -h '-?' help; do
     ends 0 "$help"
     silent
-    for command in train eval compare predict explain heatmap gradcheck bench info; do
+    for command in train eval compare predict explain heatmap report gradcheck bench info; do
         grep -q "^  $command " out.txt || bad "$last: does not list $command"
     done
 done
@@ -28,7 +28,7 @@ ends 2 --frobnicate
 says "attn: unknown option '--frobnicate'"
 one_line
 
-for command in train eval compare predict explain heatmap gradcheck bench info; do
+for command in train eval compare predict explain heatmap report gradcheck bench info; do
     ends 0 "$command" --help
     silent
     grep -q "^Usage: attn $command " out.txt || bad "$last: no usage"
@@ -38,7 +38,7 @@ for command in train eval compare predict explain heatmap gradcheck bench info; 
     while read -r option; do
         case ${option%%=*} in
         --output | --predictions | --min-accuracy | --log | --dev | --model | --data | --matrix | --rows | --columns | --save-weights | --title | \
-            --heatmaps | --confusion) continue ;; # without it, nothing is done
+            --heatmaps | --confusion | --report) continue ;; # without it, nothing is done
         esac
         sed "s/.*${option%%=*}=//; s/ --[a-z-]*=.*//" flat.txt | grep -qE '[Dd]efault' || bad "$last: no default of $option"
     done <options.txt

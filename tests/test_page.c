@@ -269,6 +269,7 @@ static void heads_share_their_labels(void **state)
     assert_int_equal(count(text, "\"rows\":[\"苹果\",\"手机\"]"), 2);
     assert_int_equal(count(text, "\"AAAAPwAAAD8AAIA/AAAAAA==\",\"AAAAPwAAAD8AAIA/AAAAAA==\""), 2);
     assert_int_equal(count(text, "\"hidden\":[]"), 1);
+    assert_int_equal(count(text, "\"numbers\":[]"), 2);
     assert_int_equal(count(text, "\"hidden\":[\"AAEAAA==\",\"\"]"), 1);
     assert_contains(text, "\"heads\":2,\"head\":-1,");
     free(text);
@@ -312,6 +313,9 @@ static void a_wrong_configuration_is_refused(void **state)
     c = with(p, 2);
     c.heads = 2;
     refused(c, ATTN_ESHAPE, "panel 2 has 1 x 2 cells, the first head of its sentence 2 x 2");
+    p[1].rows = 2;
+    p[1].columns = 1;
+    refused(c, ATTN_ESHAPE, "panel 2 has 2 x 1 cells, the first head of its sentence 2 x 2");
     c.heads = 3;
     refused(c, ATTN_EINVAL, "2 panels of sentences with 3 heads each");
     refused(with(&empty, 1), ATTN_EINVAL, "panel 1 is empty (0 x 2)");

@@ -16,6 +16,7 @@
 #include "attn/page.h"
 #include "attn/params.h"
 #include "attn/random.h"
+#include "attn/report.h"
 #include "attn/status.h"
 #include "attn/tape.h"
 #include "attn/tensor.h"

@@ -80,6 +80,13 @@ ATTN_API attn_word_sense *attn_word_sense_new(const attn_corpus *train, const at
                                               const attn_allocator *allocator, attn_error *error);
 ATTN_API void attn_word_sense_free(attn_word_sense *m);
 
+/** The model as it was before its training: the same numbers, from the same seed. `train` is what it was trained on, without the part that
+ * was held out; `vectors_file` the file that its embeddings came from, if they came from one.
+ * @return NULL with `error`: ATTN_EMISMATCH (other data: their words or senses are not the model's), ATTN_EINVAL (a vectors file is
+ * needed), and the errors of attn_word_sense_new */
+ATTN_API attn_word_sense *attn_word_sense_untrained(const attn_word_sense *m, const attn_corpus *train, const char *vectors_file,
+                                                    const attn_allocator *allocator, attn_error *error);
+
 /** Rows of a vectors file that are of one kind: how many, and the place of the first: its line, or in a binary file its number. 0: none. */
 typedef struct attn_vectors_rows {
     int64_t count, first;

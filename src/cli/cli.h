@@ -35,7 +35,7 @@ void close_output(void);
 /* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
 
 /* Keys of long options without a letter: those that several subcommands have, then each one's own from KEY_FIRST on. */
-enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_FIRST = 1000 };
+enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_FIRST = 1000 };
 
 #define OPTION_THREADS(group)                                                                                                    \
     {                                                                                                                            \
@@ -50,12 +50,18 @@ enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_FIRST = 1000 };
             group                                                                                                          \
     }
 
+#define OPTION_LANG(group)                                                                                            \
+    {                                                                                                                 \
+        "lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the words shown)", group \
+    }
+
 /* Where the options that several subcommands have leave their values; NULL for those that a subcommand has not. */
 typedef struct common_options {
     bool *json, *quiet;
     int *threads;
     const char **split;
     attn_tokenization *tokenize;
+    attn_language *language;
 } common_options;
 
 /* The parser of these: ARGP_ERR_UNKNOWN for any other key. */
@@ -63,6 +69,8 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
 /* At ARGP_KEY_ARG: this positional argument and all after it, *n of them. */
 char **rest_of_arguments(struct argp_state *state, int *n);
 
+/* Adds an option that may be given several times to a list, which free() frees. */
+void add_text(char ***list, int *n, char *text);
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state);
 double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state);
 uint64_t parse_seed(const char *option, const char *text, struct argp_state *state);

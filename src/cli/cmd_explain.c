@@ -2,13 +2,15 @@
 #include <string.h>
 
 #include "explain.h"
+#include "pages.h"
 
 typedef struct arguments {
-    const char *model;
+    const char *model, *output;
     char *sentence; /* "-": standard input */
     target_choice target;
     explain_part part;
     attn_tokenization tokenize;
+    attn_language language;
     bool json, quiet;
     int threads;
 } arguments;
@@ -31,6 +33,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     arguments *a = state->input;
     switch (key) {
+    case 'o':
+        a->output = text;
+        return 0;
     case KEY_TARGET:
         a->target.word = text;
         return 0;
@@ -58,10 +63,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (a->target.word != NULL && a->target.index >= 0) {
             argp_error(state, "--target and --target-index exclude each other");
         }
+        if (a->json && a->output != NULL) {
+            argp_error(state, "--json prints and -o writes a page: one of them");
+        }
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
+        return parse_common(
+            key, text, state,
+            (common_options){
+                .json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize, .language = &a->language});
     }
 }
 
@@ -70,6 +80,8 @@ static const struct argp_option options[] = {
     {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
      0},
     OPTION_TOKENIZE(0),
+    {"output", 'o', "FILE", 0, "Write a page that goes through the steps, an .html file, instead of printing them", 0},
+    OPTION_LANG(0),
     {"head", KEY_HEAD, "N", 0, "One head, counted from 0, or 'all' (default: all)", 0},
     {"member", KEY_MEMBER, "N", 0, "Of an ensemble one model, counted from 0, or 'all' (default: all)", 0},
     {"digits", KEY_DIGITS, "N", 0, "Digits after the point in tables, 0 to 12 (default: 4)", 0},
@@ -138,10 +150,43 @@ static int check_part(const attn_word_sense *m, const explain_part *part)
     return DONE;
 }
 
+static sentence_source source_of(const arguments *a)
+{
+    return (sentence_source){&a->sentence, 1, NULL, false, a->quiet};
+}
+
+static int print_steps(const arguments *a, attn_word_sense *m)
+{
+    const sentence_source from = source_of(a);
+    return each_sentence(&from, explain_sentence, &(job){a, m});
+}
+
+/* The page has all heads and models; it begins with those that were asked for. */
+static int write_page(const arguments *a, attn_word_sense *m)
+{
+    const sentence_source from = source_of(a);
+    report_words w;
+    int code = words_collect(&w, m, &from, a->target, a->tokenize);
+    if (code == DONE) {
+        code = report_write(a->output, &(attn_report_config){.model = m,
+                                                             .sentences = w.sentence,
+                                                             .n_sentences = w.n,
+                                                             .steps_only = true,
+                                                             .language = a->language,
+                                                             .head = a->part.head < 0 ? 0 : a->part.head,
+                                                             .member = a->part.member < 0 ? 0 : a->part.member});
+    }
+    words_free(&w);
+    return code;
+}
+
 int cmd_explain(int argc, char **argv)
 {
     arguments a = {.target = {NULL, -1}, .part = {.head = -1, .member = -1, .digits = 4}};
     parse(&argp, argc, argv, &a);
+    if (a.output != NULL && (overwrites(a.output, &a.model, 1) || page_check(a.output) != DONE)) {
+        return FAILED;
+    }
     attn_word_sense *m = load_model(a.model, a.threads);
     if (m == NULL) {
         return FAILED;
@@ -149,7 +194,7 @@ int cmd_explain(int argc, char **argv)
     int code = check_part(m, &a.part);
     code = code == DONE ? settle_target(m, &a.target) : code;
     if (code == DONE) {
-        code = each_sentence(&(sentence_source){&a.sentence, 1, NULL, false, a.quiet}, explain_sentence, &(job){&a, m});
+        code = (a.output != NULL ? write_page : print_steps)(&a, m);
     }
     attn_word_sense_free(m);
     return code;

@@ -22,7 +22,6 @@ enum {
     KEY_COLUMN_TITLE,
     KEY_BAR_TITLE,
     KEY_CELL,
-    KEY_LANG,
     KEY_WEIGHTS,
     KEY_COLOR
 };
@@ -50,7 +49,7 @@ static const struct argp_option options[] = {
     {"font", KEY_FONT, "FILE[:FACE]", 0,
      "Font (default: one that has the characters of the labels); a broken one is an error, and built-in letters stand for it", 4},
     {"scale", KEY_SCALE, "N", 0, "Pixels a pixel, for screens of high density (default 1)", 4},
-    {"lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the labels)", 4},
+    OPTION_LANG(4),
     {"cell", KEY_CELL, "N", 0, "Side of a cell in pixels (default: by the size of the matrix)", 4},
     {"title", KEY_TITLE, "TEXT", 0, "Line above everything", 4},
     {"row-title", KEY_ROW_TITLE, "TEXT", 0, "What the rows are (default query: who looks)", 4},
@@ -132,9 +131,6 @@ static void check_arguments(heatmap_arguments *a, struct argp_state *state)
     }
 }
 
-/* In the order of attn_language. */
-static const char *const languages[] = {"auto", "en", "zh", NULL};
-
 /* NAN: the values decide. */
 static double parse_range(const char *option, const char *text, struct argp_state *state)
 {
@@ -171,9 +167,6 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
     case KEY_SCALE:
         a->look.scale = parse_int("scale", text, 1, 16, state);
         return 0;
-    case KEY_LANG:
-        a->language = (attn_language)parse_choice("lang", text, languages, state);
-        return 0;
     case KEY_CELL:
         a->look.cell = parse_int("cell", text, 1, 100000, state);
         return 0;
@@ -190,10 +183,12 @@ static error_t parse_look(int key, char *text, heatmap_arguments *a, struct argp
         a->look.bar_title = text;
         return 0;
     default:
-        return parse_common(
-            key, text, state,
-            (common_options){
-                .json = &a->json, .quiet = &a->request.quiet, .threads = &a->request.threads, .tokenize = &a->request.tokenize});
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json,
+                                             .quiet = &a->request.quiet,
+                                             .threads = &a->request.threads,
+                                             .tokenize = &a->request.tokenize,
+                                             .language = &a->language});
     }
 }
 

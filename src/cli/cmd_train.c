@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
 #include "train.h"
 
 /* While a run goes on, a state that can be continued is saved at most this often, after an epoch. */
@@ -25,10 +26,11 @@ typedef struct run {
     progress line;
     FILE *log;
     epoch_pictures pictures;
+    training_film film;
     double last_save, loss;
     attn_word_sense_progress last; /* of a finished epoch */
     attn_error error;              /* of a save during the run */
-    bool save_failed, picture_failed;
+    bool save_failed, picture_failed, film_failed;
 } run;
 
 static void write_log(run *r, const attn_word_sense_progress *at)
@@ -55,12 +57,13 @@ static bool on_progress(void *ctx, const attn_word_sense_progress *at)
             write_log(r, at);
         }
         r->picture_failed = pictures_draw(&r->pictures, r->m, at) != ATTN_OK;
+        r->film_failed = film_add(&r->film, r->m, at) != ATTN_OK;
         if (!attn_word_sense_finished(r->m) && seconds_now() - r->last_save > SAVE_SECONDS) {
             r->save_failed = attn_word_sense_save(r->m, r->a->output, &r->error) != ATTN_OK;
             r->last_save = seconds_now();
         }
     }
-    return !interrupted && !r->save_failed && !r->picture_failed;
+    return !interrupted && !r->save_failed && !r->picture_failed && !r->film_failed;
 }
 
 static void print_summary(const run *r, int64_t examples)
@@ -105,9 +108,12 @@ static int train(run *r, const attn_corpus *data, const attn_corpus *dev)
     if (attn_word_sense_save(r->m, r->a->output, &error) != ATTN_OK) {
         return fail("%s", error.message);
     }
-    if (r->picture_failed) { /* what was learned is saved all the same */
+    if (r->picture_failed || r->film_failed) { /* what was learned is saved all the same */
         progress_clear(&r->line);
-        return fail("%s", r->pictures.error.message);
+        return fail("%s", r->picture_failed ? r->pictures.error.message : r->film.error.message);
+    }
+    if (film_write(&r->film) != DONE) {
+        return FAILED;
     }
     if (status == ATTN_EINTERRUPTED) {
         note(r->a->quiet, "%sinterrupted; saved to %s, --resume continues", r->line.terminal ? "\n" : "", r->a->output);
@@ -148,10 +154,13 @@ static bool open_log(run *r)
 static bool can_write(const train_arguments *a)
 {
     attn_error error;
-    const char *const others[] = {a->log, a->dev, a->config.vectors_file};
+    const char *const others[] = {a->log, a->report, a->dev, a->config.vectors_file};
     const char *const *data = (const char *const *)a->data;
-    if (overwrites(a->output, others, 3) || overwrites(a->output, data, a->n) || overwrites(a->log, others + 1, 2) ||
-        overwrites(a->log, data, a->n)) {
+    if (overwrites(a->output, others, 4) || overwrites(a->output, data, a->n) || overwrites(a->log, others + 1, 3) ||
+        overwrites(a->log, data, a->n) || overwrites(a->report, others + 2, 2) || overwrites(a->report, data, a->n)) {
+        return false;
+    }
+    if (a->report != NULL && page_check(a->report) != DONE) {
         return false;
     }
     if (a->json && attn_utf8_fault(a->output, strlen(a->output)) >= 0) {
@@ -170,6 +179,7 @@ static bool open_resumed(run *r, train_arguments *a, int argc, char **argv)
         return false;
     }
     attn_word_sense_config config = attn_word_sense_get_config(r->m);
+    free(a->report_sentences);
     *a = (train_arguments){.config = config, .split = "train", .resumed = &config};
     parse_train(argc, argv, a);
     a->resumed = NULL;
@@ -204,13 +214,15 @@ int cmd_train(int argc, char **argv)
     attn_corpus *data = NULL, *dev = NULL;
     int code = FAILED;
     if (can_write(&a) && (!a.resume || open_resumed(&r, &a, argc, argv)) && open_data(&a, &data, &dev) &&
-        pictures_open(&r.pictures, &a, data, &r.line) && open_model(&r, data) && open_log(&r)) {
+        pictures_open(&r.pictures, &a, data, &r.line) && open_model(&r, data) && film_open(&r.film, &a, data, r.m) && open_log(&r)) {
         code = train(&r, data, dev);
     }
     if (r.log != NULL && r.log != stdout && (ferror(r.log) != 0) + (fclose(r.log) != 0) > 0) {
         code = fail("%s: cannot write", a.log);
     }
     pictures_close(&r.pictures);
+    film_close(&r.film);
+    free(a.report_sentences);
     attn_word_sense_free(r.m);
     attn_corpus_free(data);
     attn_corpus_free(dev);

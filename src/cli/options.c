@@ -74,6 +74,9 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
     } else if (key == KEY_TOKENIZE && to.tokenize != NULL) {
         static const char *const names[] = {"auto", "spaces", "words", "chars", NULL}; /* in the order of the values */
         *to.tokenize = (attn_tokenization)parse_choice("tokenize", text, names, state);
+    } else if (key == KEY_LANG && to.language != NULL) {
+        static const char *const names[] = {"auto", "en", "zh", NULL}; /* in the order of the values */
+        *to.language = (attn_language)parse_choice("lang", text, names, state);
     } else {
         return ARGP_ERR_UNKNOWN;
     }
@@ -86,4 +89,13 @@ char **rest_of_arguments(struct argp_state *state, int *n)
     *n = state->argc - state->next + 1;
     state->next = state->argc;
     return first;
+}
+
+void add_text(char ***list, int *n, char *text)
+{
+    *list = realloc(*list, ((size_t)*n + 1) * sizeof **list);
+    if (*list == NULL) {
+        exit(fail("out of memory"));
+    }
+    (*list)[(*n)++] = text;
 }

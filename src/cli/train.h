@@ -9,6 +9,10 @@ typedef struct train_arguments {
     attn_word_sense_config config; /* dim is 0 until it is known: that of a file of vectors is the file's */
     const char *output, *dev, *split, *log;
     const char *heatmaps, *heatmap_sentence;
+    const char *report;
+    attn_language language;
+    char **report_sentences;
+    int n_report_sentences;
     double dev_fraction;
     char **data;
     int n;
@@ -46,5 +50,25 @@ bool pictures_open(epoch_pictures *p, const train_arguments *a, const attn_corpu
 /* The picture of the epoch that was just finished. */
 attn_status pictures_draw(epoch_pictures *p, attn_word_sense *m, const attn_word_sense_progress *at);
 void pictures_close(epoch_pictures *p);
+
+/* ---- train_film.c ---- */
+
+/* The run as a film, and the sentences in it. */
+typedef struct training_film {
+    const char *path; /* NULL: no film */
+    attn_film *film;
+    attn_report_sentence *sentence;
+    int n;
+    attn_corpus *words; /* hold the sentences that were given */
+    attn_error error;   /* of the picture that could not be taken */
+} training_film;
+
+/* Finds the sentences and takes the picture before the training; false after a message. Close it in any case. */
+bool film_open(training_film *f, const train_arguments *a, const attn_corpus *data, attn_word_sense *m);
+/* The picture of the epoch that was just finished. */
+attn_status film_add(training_film *f, attn_word_sense *m, const attn_word_sense_progress *at);
+/* DONE, or FAILED after a message. The model must still be there. */
+int film_write(const training_film *f);
+void film_close(training_film *f);
 
 #endif

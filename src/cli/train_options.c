@@ -29,6 +29,8 @@ enum {
     KEY_LOG,
     KEY_HEATMAPS,
     KEY_SENTENCE,
+    KEY_REPORT,
+    KEY_REPORT_SENTENCE,
 };
 
 static const struct argp_option options[] = {
@@ -62,6 +64,12 @@ static const struct argp_option options[] = {
     {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE, - for standard output (JSON Lines)", 5},
     {"heatmaps", KEY_HEATMAPS, "DIR", 0, "Draw a sentence's attention after every epoch: DIR/epoch-001.png ...", 5},
     {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, raw or cut into words (default: the first of DATA)", 5},
+    {"report", KEY_REPORT, "FILE", 0, "Write a page of the run: loss, accuracy and attention over the epochs, an .html file", 5},
+    {"report-sentence", KEY_REPORT_SENTENCE, "TEXT", 0,
+     "A sentence whose attention it shows; may be given several times (default: the first of every sense of the first word of DATA, 6 at "
+     "most)",
+     5},
+    OPTION_LANG(5),
     {"json", 'j', NULL, 0, "Print one JSON object at the end, schema attn.train/1", 5},
     {"quiet", 'q', NULL, 0, "No progress", 5},
     {0},
@@ -109,8 +117,9 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
         c->freeze_vectors = true;
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &c->threads, .split = &a->split});
+        return parse_common(
+            key, text, state,
+            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &c->threads, .split = &a->split, .language = &a->language});
     }
 }
 
@@ -199,6 +208,9 @@ static void check_arguments(train_arguments *a, struct argp_state *state)
     if (a->heatmap_sentence != NULL && a->heatmaps == NULL) {
         argp_error(state, "--heatmap-sentence needs --heatmaps DIR");
     }
+    if (a->n_report_sentences > 0 && a->report == NULL) {
+        argp_error(state, "--report-sentence needs --report FILE");
+    }
     if (c->dim == 0 && c->vectors != ATTN_VECTORS_FILE) {
         c->dim = attn_word_sense_defaults().dim;
     }
@@ -228,6 +240,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_SENTENCE:
         a->heatmap_sentence = text;
+        return 0;
+    case KEY_REPORT:
+        a->report = text;
+        return 0;
+    case KEY_REPORT_SENTENCE:
+        add_text(&a->report_sentences, &a->n_report_sentences, text);
         return 0;
     case ARGP_KEY_ARG:
         a->data = rest_of_arguments(state, &a->n);

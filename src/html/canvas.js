@@ -255,7 +255,7 @@
                     const kind = this.matrix.kind(row, column);
                     const value = this.matrix.value(row, column);
                     c.fillStyle = kind ? '#000' : attn.colors.ink(value);
-                    c.fillText(kind ? {nan: 'NaN', masked: '–'}[kind] : attn.fixed(value, data.digits), columns.at(column) + size / 2,
+                    c.fillText(kind ? {nan: 'NaN', masked: '–'}[kind] : attn.fixed(this.matrix.number(row, column), data.digits), columns.at(column) + size / 2,
                         rows.at(row) + size / 2);
                 }
             }

@@ -73,15 +73,15 @@
                 cell.append(attn.element('span', {class: 'unseen'}, attn.say(kind)),
                     attn.element('span', {class: 'number', 'aria-hidden': 'true'}, kind === 'nan' ? 'NaN' : '–'));
             } else {
-                this.paint(cell, this.matrix.value(row, column));
+                this.paint(cell, this.matrix.value(row, column), this.matrix.number(row, column));
             }
             return cell;
         }
 
-        paint(cell, value) {
+        paint(cell, value, number = value) {
             cell.style.backgroundColor = attn.colors.color(value);
             cell.style.color = attn.colors.ink(value);
-            cell.replaceChildren(attn.element('span', {class: 'number'}, attn.fixed(value, data.digits)));
+            cell.replaceChildren(attn.element('span', {class: 'number'}, attn.fixed(number, data.digits)));
         }
 
         // ---- pointing ----
@@ -102,7 +102,10 @@
         listen() {
             this.table.addEventListener('pointerover', (event) => {
                 if (event.pointerType !== 'touch') {
-                    this.panel.over(this.target(event.target));
+                    const target = this.target(event.target);
+                    if (target || !event.target.matches('table, tbody, tr')) { // those are the gaps between cells
+                        this.panel.over(target);
+                    }
                 }
             });
             this.table.addEventListener('click', (event) => {
@@ -156,9 +159,11 @@
         reveal(target) {
             this.table.querySelectorAll('td[tabindex="0"]').forEach((cell) => {
                 cell.tabIndex = -1;
+                cell.removeAttribute('aria-describedby');
             });
             const cell = this.node(target);
             cell.tabIndex = 0;
+            cell.setAttribute('aria-describedby', attn.tip.element.id);
             cell.focus({preventScroll: true});
             cell.scrollIntoView({block: 'nearest', inline: 'nearest'});
         }

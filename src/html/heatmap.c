@@ -59,6 +59,17 @@ static attn_status check(const attn_heatmap_page_config *c, attn_error *error)
 
 /* ---- data ---- */
 
+/* Whether single precision holds all of these; NULL: none. */
+static bool fits_f32(const double *v, int64_t n)
+{
+    for (int64_t i = 0; v != NULL && i < n; i++) {
+        if (!isnan(v[i]) && (double)(float)v[i] != v[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Single precision where nothing is lost by it, or much is saved. */
 static attn__packing packing_of(const attn_heatmap_config *look)
 {
@@ -68,10 +79,9 @@ static attn__packing packing_of(const attn_heatmap_config *look)
     }
     for (int i = 0; i < look->n_panels && total <= MANY; i++) {
         const attn_heatmap_panel *p = &look->panels[i];
-        for (int64_t k = 0; k < (int64_t)p->rows * p->columns; k++) {
-            if (!isnan(p->values[k]) && (double)(float)p->values[k] != p->values[k]) {
-                return ATTN__F64;
-            }
+        int64_t n = (int64_t)p->rows * p->columns;
+        if (!fits_f32(p->values, n) || !fits_f32(p->numbers, n)) {
+            return ATTN__F64;
         }
     }
     return ATTN__F32;
@@ -97,7 +107,7 @@ static void write_labels(attn__html *h, const char *key, const char *const *labe
 static void write_sentence(attn__html *h, const attn_heatmap_panel *p, int heads, attn__packing packing)
 {
     int64_t n = (int64_t)p->rows * p->columns;
-    bool masked = false;
+    bool masked = false, numbered = false;
     attn__data_open(h, '{');
     attn__data_key(h, "title");
     attn__data_string(h, p->title);
@@ -108,6 +118,13 @@ static void write_sentence(attn__html *h, const attn_heatmap_panel *p, int heads
     for (int i = 0; i < heads; i++) {
         attn__data_packed(h, p[i].values, n, packing);
         masked = masked || p[i].hidden != NULL;
+        numbered = numbered || p[i].numbers != NULL;
+    }
+    attn__data_close(h, ']');
+    attn__data_key(h, "numbers");
+    attn__data_open(h, '[');
+    for (int i = 0; i < heads && numbered; i++) {
+        attn__data_packed(h, p[i].numbers, p[i].numbers != NULL ? n : 0, packing);
     }
     attn__data_close(h, ']');
     attn__data_key(h, "hidden");

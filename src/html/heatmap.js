@@ -44,6 +44,7 @@
     const CELLS = 20000; // and so is everything if there would be more cells than this
 
     attn.colors = attn.scale(data.colors, data.vmin, data.vmax, data.diverging);
+    attn.sentences = data.sentences.map(attn.sentence);
     attn.rowTitle = data.rowTitle ?? attn.say('rowTitle');
     attn.columnTitle = data.columnTitle ?? attn.say('columnTitle');
 
@@ -95,7 +96,7 @@
 
     const show = () => {
         attn.unlock();
-        attn.tip.hide();
+        panels.forEach((panel) => panel.point(null));
         panels.forEach(({matrix}) => chosen.set(matrix.sentence, matrix.chosen));
         const all = matrices();
         all.forEach((m) => {

@@ -9,6 +9,7 @@
 #ifndef ATTN_HTML_H
 #define ATTN_HTML_H
 
+#include "attn/explain.h"
 #include "attn/page.h"
 #include "core/core.h"
 
@@ -68,6 +69,17 @@ extern const attn__asset attn__page_css, attn__page_js, attn__parts_js;
 /* Of the page of a heatmap. */
 extern const attn__asset attn__heatmap_css, attn__matrix_js, attn__panel_js, attn__grid_js, attn__canvas_js, attn__lines_js,
     attn__heatmap_js;
+
+/* Of the pages of predictions: what a model computes (model.js), its steps (steps.js), words as colours (mix.js), weights of all words
+ * (tables.js). */
+extern const attn__asset attn__model_js, attn__mix_js, attn__report_js, attn__report_css, attn__steps_css, attn__steps_js, attn__tables_js;
+/* Of the film of a training run. */
+extern const attn__asset attn__film_js, attn__film_css;
+
+/* ---- steps.c ---- */
+
+/* The members of an object that is open: what a model computes for one sentence. */
+void attn__data_explanation(attn__html *h, const attn_explanation *e);
 
 /* ---- page.c ---- */
 

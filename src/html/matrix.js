@@ -32,17 +32,17 @@
 
     // Heads are decoded when they are first looked at: one of 512 words is a megabyte.
     class Sentence {
-        constructor({title, rows, columns, values, hidden}) {
-            Object.assign(this, {title, rows, columns, packed: values, packedHidden: hidden, heads: new Map()});
+        constructor({title, rows, columns, ...packed}) {
+            Object.assign(this, {title, rows, columns, packed, heads: new Map()});
         }
 
-        // {values, hidden}; hidden is null if no cell is.
+        // {values, numbers, hidden}; numbers, which stand in the cells, are null if they are the values, hidden if no cell is.
         head(h) {
             if (!this.heads.has(h)) {
-                this.heads.set(h, h === 'mean' ? this.mean() : {
-                    values: attn.numbers(this.packed[h], data.type),
-                    hidden: this.packedHidden[h] ? attn.numbers(this.packedHidden[h], 'u8') : null,
-                });
+                const unpack = (packed, type) => (packed ? attn.numbers(packed, type) : null);
+                const {values, numbers, hidden} = this.packed;
+                this.heads.set(h, h === 'mean' ? this.mean() : {values: unpack(values[h], data.type), numbers: unpack(numbers[h], data.type),
+                    hidden: unpack(hidden[h], 'u8')});
             }
             return this.heads.get(h);
         }
@@ -61,7 +61,7 @@
                     hidden = hidden ? hidden.map((was, i) => was | head.hidden[i]) : head.hidden;
                 }
             }
-            return {values, hidden};
+            return {values, numbers: null, hidden};
         }
     }
 
@@ -83,6 +83,11 @@
             return this.values[row * this.columns.length + column];
         }
 
+        // What stands in a cell.
+        number(row, column) {
+            return (this.numbers ?? this.values)[row * this.columns.length + column];
+        }
+
         // What a row gives to the chosen columns: {kind, value}. Masked cells give nothing.
         sum(row) {
             const seen = [...this.chosen].filter((column) => this.kind(row, column) !== 'masked');
@@ -90,13 +95,14 @@
             return {kind: seen.length === 0 ? 'masked' : Number.isNaN(value) ? 'nan' : null, value};
         }
 
-        // The cell of a target {row, column}; 'sum' is a column too.
+        // The cell of a target {row, column}: {kind, value, number}; 'sum' is a column too.
         cell({row, column}) {
-            return column === 'sum' ? this.sum(row) : {kind: this.kind(row, column), value: this.value(row, column)};
+            return column === 'sum' ? this.sum(row)
+                : {kind: this.kind(row, column), value: this.value(row, column), number: this.number(row, column)};
         }
 
-        text({kind, value}) {
-            return kind ? attn.say(kind) : attn.fixed(value, data.digits);
+        text({kind, value, number = value}) {
+            return kind ? attn.say(kind) : attn.fixed(number, data.digits);
         }
 
         // The sentence about a cell, as children of an element.
@@ -128,7 +134,8 @@
         }
     }
 
-    attn.sentences = data.sentences.map((sentence) => new Sentence(sentence));
+    attn.sentence = (packed) => new Sentence(packed);
+    // A sentence has rows, columns, title, and head(h) with {values, hidden}.
     attn.matrix = (sentence, head) => new Matrix(sentence, head);
 
     // What occurs in the values of these panels: for the legend and the remark about sums.

@@ -96,10 +96,10 @@ const attn = {};
     // A number with so many digits after the point, an exponent from a million on, no sign before a rounded zero: as in the pictures.
     attn.fixed = (v, digits) => {
         const size = Math.abs(v);
-        const text = size < 1e6 ? roundHalfEven(size, digits) : size.toExponential(digits).replace(/e\+(\d)$/, 'e+0$1');
-        return (v < 0 && /[1-9]/.test(text) ? '-' : '') + text;
+        const text = size === Infinity ? 'inf' : size < 1e6 ? roundHalfEven(size, digits) : size.toExponential(digits).replace(/e\+(\d)$/, 'e+0$1');
+        return (v < 0 && /[1-9i]/.test(text) ? '-' : '') + text;
     };
 
     // As short as so many significant digits allow.
-    attn.short = (v, digits = 4) => String(Number(v.toPrecision(digits)));
+    attn.short = (v, digits = 4) => String(Number(v.toPrecision(digits))).replace('Infinity', 'inf');
 }

@@ -11,6 +11,7 @@
 'use strict';
 {
     let holder = null; // the panel with the locked cell: there is one at most
+    let pointed = null; // the panel that the tooltip speaks of
 
     class Panel {
         constructor(matrix, View) {
@@ -55,6 +56,7 @@
 
         point(target) {
             this.target = target;
+            pointed = this;
             this.view.light(target, this.locked);
             this.tell();
         }
@@ -147,5 +149,5 @@
         }
     });
     // The tooltip stays with its cell when something scrolls.
-    document.addEventListener('scroll', () => holder?.tell(), {capture: true, passive: true});
+    document.addEventListener('scroll', () => pointed?.tell(), {capture: true, passive: true});
 }

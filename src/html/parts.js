@@ -9,12 +9,15 @@
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
 
+    // Black or white, whichever is readable on a colour: the contrast is then at least 4.58.
+    attn.inkOn = (rgb) => (luminance(rgb) > 0.179 ? '#000' : '#fff');
+
     // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end. Of a diverging map the middle is
     // 0, and both sides reach as far as the longer of them. `part` is how much of the way to the end a value has gone.
     attn.scale = (colors, vmin, vmax, diverging = false) => {
         const rgb = Array.from({length: 256}, (_, i) => [0, 2, 4].map((k) => parseInt(colors.slice(6 * i + k, 6 * i + k + 2), 16)));
         const css = rgb.map((c) => `rgb(${c.join(' ')})`);
-        const ink = rgb.map((c) => (luminance(c) > 0.179 ? '#000' : '#fff')); // both then have a contrast of at least 4.58
+        const ink = rgb.map(attn.inkOn);
         const far = Math.max(Math.abs(vmin), Math.abs(vmax));
         const inside = (v) => Math.min(Math.max(v, vmin), vmax);
         const share = (v) => (diverging ? 0.5 + inside(v) / (2 * far) : (inside(v) - vmin) / (vmax - vmin));
@@ -41,7 +44,7 @@
     // ---- the tooltip: one, above what it speaks of, so that the row stays visible ----
 
     const GAP = 8;
-    const tip = attn.element('div', {class: 'tip', role: 'status', hidden: true});
+    const tip = attn.element('div', {class: 'tip', id: 'tip', role: 'tooltip', hidden: true});
     document.body.append(tip);
 
     attn.tip = {

@@ -8,7 +8,7 @@ before(async () => {
     write('look.tsv', '0\t1\n0.5\tnan\n');
     attn(['heatmap', '--matrix', 'look.tsv', '-o', 'look.html', '--cmap', 'viridis_r', '--bar-title', 'similarity', '--title', 'A <title>',
         '--row-title', 'first', '--column-title', 'second', '--quiet']);
-    write('round.tsv', '0.125\t0.375\t0.005\t-0.001\t1e6\t-2500000\t0.625\t12.345\n');
+    write('round.tsv', '0.125\t0.375\t0.005\t-0.001\t1e6\t-2500000\t0.625\t12.345\tinf\t-inf\n');
     attn(['heatmap', '--matrix', 'round.tsv', '-o', 'round.html', '--vmin', '-1', '--vmax', '20', '--quiet']);
     for (const n of [64, 65]) {
         const row = Array.from({length: n}, (_, i) => (i % 10) / 10).join('\t');
@@ -141,8 +141,16 @@ test('it prints without its controls, in black on white', withPage('masked.html'
 }));
 
 test('numbers are rounded as in the pictures', withPage('round.html', {}, async (page) => {
-    assert.deepEqual(await numbers(page), ['0.12', '0.38', '0.01', '0.00', '1.00e+06', '-2.50e+06', '0.62', '12.35']);
+    assert.deepEqual(await numbers(page), ['0.12', '0.38', '0.01', '0.00', '1.00e+06', '-2.50e+06', '0.62', '12.35', 'inf', '-inf']);
     assert.deepEqual(await page.locator('.bar-ticks span').allTextContents(), ['≤ -1', '4.25', '9.5', '14.75', '≥ 20']);
+}));
+
+test('numbers may be others than the values', withPage('counted.html', {}, async (page) => {
+    assert.deepEqual(await numbers(page), ['3', '1', '2', '18']);
+    assert.equal(await background(cell(page, 1, 1)), await page.evaluate(() => attn.colors.color(0.9).replace(/ /g, ', ')));
+    await cell(page, 1, 1).hover();
+    assert.equal(await sentence(page), '"1" gives "1" 18');
+    assert.equal(await page.locator('.tip .quiet').textContent(), 'row 2, column 2 · 0.9');
 }));
 
 test('only the largest numbers of each row, if asked for', withPage('top.html', {}, async (page) => {

@@ -22,5 +22,5 @@ mkdir html.d
 "$samples" html.d
 cd html.d
 "$attn" train "$source/data/zh.train.tsv" "$source/data/en.train.tsv" -o m.safetensors --epochs 3 --dim 16 --heads 3 --threads 1 --quiet
-export CHROMIUM ATTN="$attn" PAGES="$PWD"
+export CHROMIUM ATTN="$attn" PAGES="$PWD" DATA_ZH="$source/data/zh.train.tsv" DATA_EN="$source/data/en.train.tsv"
 exec node --test --test-concurrency=1 "$@" "$source"/tests/html/*.test.mjs

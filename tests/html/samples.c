@@ -53,6 +53,14 @@ static int cross(const char *folder)
     return write_page(folder, "cross", (attn_heatmap_page_config){.look = {.panels = &p, .n_panels = 1}});
 }
 
+/* A confusion matrix: shares as colours, counts as numbers. */
+static int counted(const char *folder)
+{
+    static const double share[4] = {0.75, 0.25, 0.1, 0.9}, count[4] = {3, 1, 2, 18};
+    const attn_heatmap_panel p = {.rows = 2, .columns = 2, .values = share, .numbers = count};
+    return write_page(folder, "counted", (attn_heatmap_page_config){.look = {.panels = &p, .n_panels = 1, .digits = -1, .cmap = "greys"}});
+}
+
 /* Words that would be markup, leave their place or be invisible if they were taken for more than text. */
 static int hostile(const char *folder)
 {
@@ -123,5 +131,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: html_samples FOLDER\n");
         return 2;
     }
-    return masked(argv[1]) || cross(argv[1]) || hostile(argv[1]) || long_sentence(argv[1]);
+    return masked(argv[1]) || cross(argv[1]) || counted(argv[1]) || hostile(argv[1]) || long_sentence(argv[1]);
 }

@@ -21,12 +21,17 @@ const pictures = [
     }},
     {name: 'page-phone', command: en, size: [400, 760], show: (page) =>
         page.locator('.panel').first().locator('td[data-row="0"][data-column="2"]').click()},
+    {name: 'page-report', command: ['report', ...zh.slice(1), '--data', 'data/zh.train.tsv'], size: [1000, 930]},
+    {name: 'page-steps', command: ['explain', 'out/en.safetensors', 'the bank raised its interest rate'], size: [1000, 700], dark: true, show: (page) =>
+        page.getByRole('radio', {name: '5 Softmax'}).check()},
+    {name: 'page-film', command: ['train', 'data/en.train.tsv', '-o', join(folder, 'model'), '--report-sentence', 'the bank raised its interest rate'],
+        option: '--report', size: [1000, 1010]},
 ];
 
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox']});
-for (const {name, command, size: [width, height], dark, show} of pictures) {
+for (const {name, command, option = '-o', size: [width, height], dark, show = () => {}} of pictures) {
     const file = join(folder, 'page.html');
-    execFileSync(process.env.ATTN ?? 'build/attn', [...command, '-o', file, '--quiet'], {cwd: root});
+    execFileSync(process.env.ATTN ?? 'build/attn', [...command, option, file, '--quiet'], {cwd: root});
     const page = await browser.newPage({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light'});
     await page.goto(pathToFileURL(file).href);
     await show(page);

@@ -260,7 +260,7 @@ static const char *const lines[] = {
     "                    const kind = this.matrix.kind(row, column);\n",
     "                    const value = this.matrix.value(row, column);\n",
     "                    c.fillStyle = kind ? '#000' : attn.colors.ink(value);\n",
-    "                    c.fillText(kind ? {nan: 'NaN', masked: '–'}[kind] : attn.fixed(value, data.digits), columns.at(column) + size / 2,\n",
+    "                    c.fillText(kind ? {nan: 'NaN', masked: '–'}[kind] : attn.fixed(this.matrix.number(row, column), data.digits), columns.at(column) + size / 2,\n",
     "                        rows.at(row) + size / 2);\n",
     "                }\n",
     "            }\n",
@@ -390,4 +390,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__canvas_js = {lines, (int)(sizeof lines / sizeof lines[0]), "jAskZTHhjdSTtsy4C98nHTNwcz+0tblb0hE8cYgM9Q8="};
+const attn__asset attn__canvas_js = {lines, (int)(sizeof lines / sizeof lines[0]), "WIJKF9nTDSPur6slNWCtAEihtCSLWasmgc0ncXmJ5/I="};

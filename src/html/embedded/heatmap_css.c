@@ -96,6 +96,7 @@ static const char *const lines[] = {
     "}\n",
     "\n",
     ".scroll {\n",
+    "    position: relative; /* so that what is hidden in it scrolls along instead of making the page wider */\n",
     "    overflow-x: auto;\n",
     "    padding: 3px; /* for outlines */\n",
     "    margin: -3px;\n",
@@ -346,4 +347,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_css = {lines, (int)(sizeof lines / sizeof lines[0]), "/xey0qgqsxC6A+YopKoyLoQBZlwJVTMn5SqpOqyfWww="};
+const attn__asset attn__heatmap_css = {lines, (int)(sizeof lines / sizeof lines[0]), "lyifYw3C/HB7TNnC7FTqaq2DSHp+0GjbuEIaequn+J0="};

@@ -49,6 +49,7 @@ static const char *const lines[] = {
     "    const CELLS = 20000; // and so is everything if there would be more cells than this\n",
     "\n",
     "    attn.colors = attn.scale(data.colors, data.vmin, data.vmax, data.diverging);\n",
+    "    attn.sentences = data.sentences.map(attn.sentence);\n",
     "    attn.rowTitle = data.rowTitle ?\? attn.say('rowTitle');\n",
     "    attn.columnTitle = data.columnTitle ?\? attn.say('columnTitle');\n",
     "\n",
@@ -100,7 +101,7 @@ static const char *const lines[] = {
     "\n",
     "    const show = () => {\n",
     "        attn.unlock();\n",
-    "        attn.tip.hide();\n",
+    "        panels.forEach((panel) => panel.point(null));\n",
     "        panels.forEach(({matrix}) => chosen.set(matrix.sentence, matrix.chosen));\n",
     "        const all = matrices();\n",
     "        all.forEach((m) => {\n",
@@ -142,4 +143,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "JFQZtvxn6oeHjjEcwnncOe2jJwWYuszhAeaIXKr9Xo0="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "RPI3Ax5KDr1As9zlfJcDp/jNNET3nrjStF0d/ahv1Mc="};

@@ -101,13 +101,13 @@ static const char *const lines[] = {
     "    // A number with so many digits after the point, an exponent from a million on, no sign before a rounded zero: as in the pictures.\n",
     "    attn.fixed = (v, digits) => {\n",
     "        const size = Math.abs(v);\n",
-    "        const text = size < 1e6 ? roundHalfEven(size, digits) : size.toExponential(digits).replace(/e\\+(\\d)$/, 'e+0$1');\n",
-    "        return (v < 0 && /[1-9]/.test(text) ? '-' : '') + text;\n",
+    "        const text = size === Infinity ? 'inf' : size < 1e6 ? roundHalfEven(size, digits) : size.toExponential(digits).replace(/e\\+(\\d)$/, 'e+0$1');\n",
+    "        return (v < 0 && /[1-9i]/.test(text) ? '-' : '') + text;\n",
     "    };\n",
     "\n",
     "    // As short as so many significant digits allow.\n",
-    "    attn.short = (v, digits = 4) => String(Number(v.toPrecision(digits)));\n",
+    "    attn.short = (v, digits = 4) => String(Number(v.toPrecision(digits))).replace('Infinity', 'inf');\n",
     "}\n",
 };
 
-const attn__asset attn__page_js = {lines, (int)(sizeof lines / sizeof lines[0]), "b0P3Oo+vP3Rv4PzrboGZg2+xHxpjFUqI7o5Osp1m4u8="};
+const attn__asset attn__page_js = {lines, (int)(sizeof lines / sizeof lines[0]), "DrPw0pXbXRwNONxHuQTCkKw2kGb34lVfWiyX4UdLxKA="};

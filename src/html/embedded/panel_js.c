@@ -16,6 +16,7 @@ static const char *const lines[] = {
     "'use strict';\n",
     "{\n",
     "    let holder = null; // the panel with the locked cell: there is one at most\n",
+    "    let pointed = null; // the panel that the tooltip speaks of\n",
     "\n",
     "    class Panel {\n",
     "        constructor(matrix, View) {\n",
@@ -60,6 +61,7 @@ static const char *const lines[] = {
     "\n",
     "        point(target) {\n",
     "            this.target = target;\n",
+    "            pointed = this;\n",
     "            this.view.light(target, this.locked);\n",
     "            this.tell();\n",
     "        }\n",
@@ -152,8 +154,8 @@ static const char *const lines[] = {
     "        }\n",
     "    });\n",
     "    // The tooltip stays with its cell when something scrolls.\n",
-    "    document.addEventListener('scroll', () => holder?.tell(), {capture: true, passive: true});\n",
+    "    document.addEventListener('scroll', () => pointed?.tell(), {capture: true, passive: true});\n",
     "}\n",
 };
 
-const attn__asset attn__panel_js = {lines, (int)(sizeof lines / sizeof lines[0]), "jJLnGFTdYJn+YAcPXrkA9PvVfIe4/ba+t1YiHxPL2UM="};
+const attn__asset attn__panel_js = {lines, (int)(sizeof lines / sizeof lines[0]), "KXeTFY/NzROXW9HAHCZXZ2JqjepOYlsmHYaSkjIL+jk="};

@@ -14,12 +14,15 @@ static const char *const lines[] = {
     "        return 0.2126 * r + 0.7152 * g + 0.0722 * b;\n",
     "    };\n",
     "\n",
+    "    // Black or white, whichever is readable on a colour: the contrast is then at least 4.58.\n",
+    "    attn.inkOn = (rgb) => (luminance(rgb) > 0.179 ? '#000' : '#fff');\n",
+    "\n",
     "    // The 256 colours of the data (RRGGBB each) from vmin to vmax. A value outside has the colour of the end. Of a diverging map the middle is\n",
     "    // 0, and both sides reach as far as the longer of them. `part` is how much of the way to the end a value has gone.\n",
     "    attn.scale = (colors, vmin, vmax, diverging = false) => {\n",
     "        const rgb = Array.from({length: 256}, (_, i) => [0, 2, 4].map((k) => parseInt(colors.slice(6 * i + k, 6 * i + k + 2), 16)));\n",
     "        const css = rgb.map((c) => `rgb(${c.join(' ')})`);\n",
-    "        const ink = rgb.map((c) => (luminance(c) > 0.179 ? '#000' : '#fff')); // both then have a contrast of at least 4.58\n",
+    "        const ink = rgb.map(attn.inkOn);\n",
     "        const far = Math.max(Math.abs(vmin), Math.abs(vmax));\n",
     "        const inside = (v) => Math.min(Math.max(v, vmin), vmax);\n",
     "        const share = (v) => (diverging ? 0.5 + inside(v) / (2 * far) : (inside(v) - vmin) / (vmax - vmin));\n",
@@ -46,7 +49,7 @@ static const char *const lines[] = {
     "    // ---- the tooltip: one, above what it speaks of, so that the row stays visible ----\n",
     "\n",
     "    const GAP = 8;\n",
-    "    const tip = attn.element('div', {class: 'tip', role: 'status', hidden: true});\n",
+    "    const tip = attn.element('div', {class: 'tip', id: 'tip', role: 'tooltip', hidden: true});\n",
     "    document.body.append(tip);\n",
     "\n",
     "    attn.tip = {\n",
@@ -89,4 +92,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "ui/UcyLbBgvkq/XPIeijO5BHpjWuFcPZ9xbGs1SSRkQ="};
+const attn__asset attn__parts_js = {lines, (int)(sizeof lines / sizeof lines[0]), "9t+ZS1sxatY/nIubw7rqaOsVpIXQTMKgerR8TM/gBiM="};
