@@ -51,8 +51,8 @@ static void note_missing(const attn__fonts *f, char notes[ATTN_NOTES_SIZE])
     enum { SHOWN = 16 };
     char list[SHOWN * 10] = "", wanted[200] = "";
     int missing = 0;
-    for (int32_t c = 0; c < ATTN__CODE_POINTS; c++) {
-        if (!attn__fonts_uses(f, c) || attn__fonts_glyph(f, c).font != ATTN__FONT_HEXBOX) {
+    for (int32_t c = attn__fonts_next(f, 0); c < ATTN__CODE_POINTS; c = attn__fonts_next(f, c + 1)) {
+        if (attn__fonts_glyph(f, c).font != ATTN__FONT_HEXBOX) {
             continue;
         }
         if (missing++ < SHOWN) {
