@@ -76,6 +76,8 @@ double parse_real(const char *option, const char *text, double low, double high,
 uint64_t parse_seed(const char *option, const char *text, struct argp_state *state);
 /* Index of `text` in a NULL-terminated list of names. */
 int parse_choice(const char *option, const char *text, const char *const names[], struct argp_state *state);
+/* A number counted from 0, or -1 - i for the i-th name. */
+int parse_index_or(const char *option, const char *text, const char *const names[], struct argp_state *state);
 /* Runs argp with exit status FAILED on a usage error, and positional arguments anywhere. */
 void parse(const struct argp *argp, int argc, char **argv, void *input);
 

@@ -17,6 +17,8 @@ typedef struct arguments {
 
 enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_HEAD, KEY_MEMBER, KEY_DIGITS, KEY_BRIEF };
 
+static const char *const all_or_one[] = {"all", NULL};
+
 static error_t parse_argument(arguments *a, char *text, struct argp_state *state)
 {
     if (a->model == NULL) {
@@ -43,10 +45,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
         return 0;
     case KEY_HEAD:
-        a->part.head = strcmp(text, "all") == 0 ? -1 : parse_int("head", text, 0, INT32_MAX, state);
+        a->part.head = parse_index_or("head", text, all_or_one, state);
         return 0;
     case KEY_MEMBER:
-        a->part.member = strcmp(text, "all") == 0 ? -1 : parse_int("member", text, 0, INT32_MAX, state);
+        a->part.member = parse_index_or("member", text, all_or_one, state);
         return 0;
     case KEY_DIGITS:
         a->part.digits = parse_int("digits", text, 0, 12, state);
