@@ -27,6 +27,7 @@ extra libc6-dbg           package:libc6-dbg             lets valgrind see into t
 extra pngcheck            command:pngcheck              reads PNG more strictly than most programs
 extra python3-numpy       package:python3-numpy         a second reader and writer of .npy files
 extra libopenblas-openmp-dev library:openblas          computes matrix products independently
+extra mandoc              command:mandoc                checks the manual pages
 extra zsh                 command:zsh                   completes attn's options in the tests
 extra fish                command:fish                  completes attn's options in the tests
 extra clang               command:clang                 a second compiler's warnings

@@ -202,6 +202,32 @@ static void metadata_holds_strings(void **state)
     refuses("{\"__metadata__\":{\"a\":{\"b\":\"c\"}}}", 0, "__metadata__ 'a' is not a string");
 }
 
+/* As many texts as an array has room for, and one more or less: a sanitizer sees a read beyond them. */
+static void any_number_of_texts_is_read_back(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 70; n++) {
+        char header[70 * 16 + 40] = "{\"__metadata__\":{";
+        for (int i = 0; i < n; i++) {
+            snprintf(header + strlen(header), 16, "%s\"k%d\":\"%d\"", i > 0 ? "," : "", i, i * i);
+        }
+        strcat(header, "}}");
+        bytes b = file(strlen(header), header, 0);
+        attn_error error;
+        attn_safetensors *f = attn_safetensors_parse(b.at, b.size, "mem", NULL, &error);
+        assert_non_null(f);
+        assert_int_equal(attn_safetensors_text_count(f), n);
+        for (int i = 0; i < n; i++) {
+            char key[16], value[16];
+            snprintf(key, sizeof key, "k%d", i);
+            snprintf(value, sizeof value, "%d", i * i);
+            assert_string_equal(attn_safetensors_text(f, key), value);
+        }
+        attn_safetensors_free(f);
+        free(b.at);
+    }
+}
+
 static void entries_are_complete(void **state)
 {
     (void)state;
@@ -378,6 +404,7 @@ int main(void)
         cmocka_unit_test(longest_header_is_enforced),
         cmocka_unit_test(json_is_strict),
         cmocka_unit_test(metadata_holds_strings),
+        cmocka_unit_test(any_number_of_texts_is_read_back),
         cmocka_unit_test(entries_are_complete),
         cmocka_unit_test(shapes_and_offsets_are_integers),
         cmocka_unit_test(shapes_fill_their_spans),

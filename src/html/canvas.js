@@ -82,12 +82,6 @@
 
         listen() {
             this.scroll.addEventListener('scroll', () => this.draw(), {passive: true});
-            this.canvas.addEventListener('pointermove', (event) => {
-                if (event.pointerType !== 'touch') {
-                    this.panel.over(this.hit(event));
-                }
-            });
-            this.canvas.addEventListener('pointerleave', () => this.panel.out());
             this.canvas.addEventListener('click', (event) => {
                 const target = this.hit(event);
                 if (target && (target.row === null || event.shiftKey) && Number.isInteger(target.column)) {
@@ -342,8 +336,10 @@
 
         // ---- pointing ----
 
-        // The target under a pointer; null: none.
         hit(event) {
+            if (event.target !== this.canvas) {
+                return null;
+            }
             const frame = this.canvas.getBoundingClientRect();
             const x = event.clientX - frame.left;
             const y = event.clientY - frame.top;
@@ -379,6 +375,7 @@
             if (column !== 'sum') {
                 into('column', column, 'scrollLeft', this.scroll.clientWidth - this.right);
             }
+            this.scroll.scrollIntoView({block: 'nearest'});
             this.said.replaceChildren(...this.matrix.sentenceOf({row, column}));
         }
     };

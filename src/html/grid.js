@@ -99,15 +99,12 @@
                 : head ? {row: null, column: Number(head.dataset.column)} : null;
         }
 
+        hit(event) {
+            const between = event.target.matches('table, tbody, tr');
+            return between ? undefined : this.target(event.target);
+        }
+
         listen() {
-            this.table.addEventListener('pointerover', (event) => {
-                if (event.pointerType !== 'touch') {
-                    const target = this.target(event.target);
-                    if (target || !event.target.matches('table, tbody, tr')) { // those are the gaps between cells
-                        this.panel.over(target);
-                    }
-                }
-            });
             this.table.addEventListener('click', (event) => {
                 const target = this.target(event.target);
                 if (target && (target.row === null || event.shiftKey) && Number.isInteger(target.column)) {

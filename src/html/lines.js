@@ -24,6 +24,7 @@
             this.panel = panel;
             this.matrix = panel.matrix;
             const {rows, columns} = this.matrix;
+            this.targets = new Map(); // of the buttons
             this.left = rows.map((word, row) => this.word(word, {row, column: null}));
             this.right = columns.map((word, column) => this.word(word, {row: null, column}));
             this.height = Math.max(rows.length, columns.length) * PITCH;
@@ -42,24 +43,22 @@
         word(text, target) {
             const number = attn.element('span', {class: 'number'});
             const button = attn.element('button', {type: 'button', 'aria-pressed': 'false'}, attn.word(text));
-            button.addEventListener('pointerenter', (event) => {
-                if (event.pointerType !== 'touch') {
-                    this.over(target);
-                }
-            });
-            button.addEventListener('pointerleave', () => this.panel.out());
-            button.addEventListener('focus', () => this.over(target));
+            this.targets.set(button, target);
+            button.addEventListener('focus', () => this.panel.over(target));
             button.addEventListener('click', () => this.panel.press(target));
             return attn.element('li', {}, button, number);
         }
 
+        hit(event) {
+            return this.targets.get(event.target.closest('button')) ?? null;
+        }
+
         // While a word is locked, a word of the other side makes a pair with it.
-        over(target) {
-            const {locked, target: held} = this.panel;
-            const side = held && held.row !== null ? 'row' : 'column';
-            if (!locked) {
-                this.panel.over(target);
-            } else if (target[side] === null) {
+        overLocked(target) {
+            const {target: held} = this.panel;
+            const side = held.row !== null ? 'row' : 'column';
+            attn.tip.hide();
+            if (target && target[side] === null) {
                 const pair = {...target, [side]: held[side]};
                 attn.tip.show(this.place(pair), attn.element('p', {class: 'sentence'}, this.matrix.sentenceOf(pair)),
                     attn.element('p', {class: 'quiet'}, this.matrix.detailOf(pair)));

@@ -3,6 +3,8 @@
 // A target is {row, column}; either may be null (a word at the side), and the column 'sum' is that of the chosen words. A view (grid.js,
 // canvas.js, lines.js) draws and tells the panel of targets; it has
 //   element               what is shown
+//   hit(event)            the target under a pointer; null: none; undefined: between two, so that nothing changes
+//   overLocked(target)    if it has that: what happens when something is pointed at while a target is locked
 //   light(target, locked) lights up a row and a column; null: nothing
 //   place(target)         where that is in the window: {box, label} for the tooltip; null: not to be seen
 //   reveal(target)        scrolls there and takes the focus, after a key
@@ -13,13 +15,37 @@
     let holder = null; // the panel with the locked cell: there is one at most
     let pointed = null; // the panel that the tooltip speaks of
 
+    const same = (a, b) => a === b || (a && b && a.row === b.row && a.column === b.column);
+
+    // Where the pointer is, and where it was when a key was pressed. Until it leaves that place, what moves under it is not pointed at: keys
+    // scroll, and browsers then tell of a pointer that nobody has touched.
+    let pointer = null;
+    let resting = null;
+    const moved = ({clientX, clientY}) => {
+        if (resting && (resting.clientX !== clientX || resting.clientY !== clientY)) {
+            resting = null;
+        }
+        return resting === null;
+    };
+    document.addEventListener('pointermove', ({clientX, clientY}) => {
+        pointer = {clientX, clientY};
+    }, {capture: true});
+    document.addEventListener('keydown', () => {
+        resting = pointer;
+    }, {capture: true});
+
     class Panel {
         constructor(matrix, View) {
             Object.assign(this, {matrix, target: null, locked: false});
             this.view = new View(this);
             this.element = attn.element('figure', {class: 'panel'}, this.caption(), this.view.element);
             this.element.addEventListener('keydown', (event) => this.key(event));
-            this.element.addEventListener('pointerleave', () => this.out());
+            this.element.addEventListener('pointermove', (event) => this.hover(event));
+            this.element.addEventListener('pointerleave', (event) => {
+                if (moved(event)) {
+                    this.over(null);
+                }
+            });
         }
 
         caption() {
@@ -31,21 +57,24 @@
 
         // ---- pointing ----
 
-        over(target) {
-            if (!this.locked) {
-                this.point(target);
+        hover(event) {
+            const target = event.pointerType !== 'touch' && moved(event) ? this.view.hit(event) : undefined;
+            if (target !== undefined) {
+                this.over(target);
             }
         }
 
-        out() {
-            if (!this.locked) {
-                this.point(null);
+        over(target) {
+            if (this.locked) {
+                this.view.overLocked?.(target);
+            } else if (!same(target, this.target)) {
+                this.point(target);
             }
         }
 
         // Locks; a second press on the same target unlocks.
         press(target) {
-            const again = this.locked && this.target.row === target.row && this.target.column === target.column;
+            const again = this.locked && same(target, this.target);
             attn.unlock();
             if (!again) {
                 holder = this;

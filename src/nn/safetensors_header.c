@@ -91,7 +91,8 @@ static attn_status read_texts(attn__header_reader *r, attn__scan *s)
         f->texts += status == ATTN_OK;
     }
     if (status == ATTN_OK) {
-        f->text = attn__arena_copy(&f->arena, list, (size_t)(f->texts + 1) * sizeof *f->text);
+        size_t kept = f->texts > 0 ? (size_t)f->texts : 1; /* so that text is not NULL where there are none */
+        f->text = attn__arena_copy(&f->arena, list, kept * sizeof *f->text);
         status = f->text != NULL ? check_unique(r, &f->text[0].key, (size_t)f->texts, sizeof *f->text) : out_of_memory(r);
     }
     attn__free(&f->allocator, list);

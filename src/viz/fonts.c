@@ -37,6 +37,7 @@ void attn__fonts_free(attn__fonts *f)
 void attn__fonts_use(attn__fonts *f, int32_t code)
 {
     f->used[code / 8] |= (uint8_t)(1 << code % 8);
+    f->last_used = code > f->last_used ? code : f->last_used;
 }
 
 bool attn__fonts_uses(const attn__fonts *f, int32_t code)
@@ -44,13 +45,17 @@ bool attn__fonts_uses(const attn__fonts *f, int32_t code)
     return (f->used[code / 8] >> code % 8 & 1) != 0;
 }
 
+int32_t attn__fonts_next(const attn__fonts *f, int32_t code)
+{
+    while (code <= f->last_used && !attn__fonts_uses(f, code)) {
+        code = f->used[code / 8] == 0 ? (code | 7) + 1 : code + 1; /* eight at a time where none is used, as nearly everywhere */
+    }
+    return code <= f->last_used ? code : ATTN__CODE_POINTS;
+}
+
 static bool uses_any(const attn__fonts *f, int32_t first, int32_t last)
 {
-    int32_t c = first;
-    while (c <= last && !attn__fonts_uses(f, c)) {
-        c++;
-    }
-    return c <= last;
+    return attn__fonts_next(f, first) <= last;
 }
 
 const char *attn__fonts_language(const attn__fonts *f)

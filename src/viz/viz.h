@@ -136,6 +136,7 @@ typedef struct attn__fonts {
     attn__font *font[ATTN__MAX_FONTS];
     char *bytes[ATTN__MAX_FONTS];
     uint8_t *used;              /* a bit a code point: characters of the labels */
+    int32_t last_used;          /* the highest of them */
     attn__drawn_glyph **bucket; /* glyphs already drawn */
     bool out_of_memory;         /* sticky: drawing goes on without effect and is checked once */
     char remark[256];           /* what was wrong with the font that was asked for */
@@ -145,6 +146,8 @@ attn_status attn__fonts_init(attn__fonts *f, attn__arena *memory, const attn_all
 void attn__fonts_free(attn__fonts *f);
 void attn__fonts_use(attn__fonts *f, int32_t code);
 bool attn__fonts_uses(const attn__fonts *f, int32_t code);
+/* The first character in use from `code` on, or ATTN__CODE_POINTS. */
+int32_t attn__fonts_next(const attn__fonts *f, int32_t code);
 /* Opens FILE or FILE:FACE, or, for NULL, what the machine offers for the characters in use. ATTN_EIO, ATTN_ENOMEM. */
 attn_status attn__fonts_choose(attn__fonts *f, const char *font, attn_error *error);
 /* Adds a file to the chain: ATTN_OK, ATTN_EIO, ATTN_ENOMEM, or ATTN_EFORMAT with what is wrong with the font. */

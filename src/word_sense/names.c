@@ -44,18 +44,17 @@ static bool more_slots(attn__names *n, size_t count)
     while (n_slots / 2 < count) {
         n_slots *= 2;
     }
-    int64_t *slots = attn__calloc(&n->arena->allocator, n_slots, sizeof *slots);
+    size_t bytes;
+    const attn_allocator *allocator = &n->arena->allocator;
+    int32_t *slots = count < INT32_MAX && attn__size_mul(n_slots, sizeof *slots, &bytes) ? allocator->alloc(allocator->ctx, bytes) : NULL;
     if (slots == NULL) {
         return false;
     }
-    attn__free(&n->arena->allocator, n->slots);
-    n->slots = slots;
+    attn__free(allocator, n->slots);
+    n->slots = memset(slots, 0xFF, bytes); /* all of them -1 */
     n->n_slots = n_slots;
-    for (size_t i = 0; i < n_slots; i++) {
-        slots[i] = -1;
-    }
     for (size_t i = 0; i < n->count; i++) {
-        slots[slot_of(n, n->list[i].text, n->list[i].size, n->list[i].hash)] = (int64_t)i;
+        slots[slot_of(n, n->list[i].text, n->list[i].size, n->list[i].hash)] = (int32_t)i;
     }
     return true;
 }
@@ -109,7 +108,7 @@ int64_t attn__names_add(attn__names *n, const char *text, size_t size)
     if (copy == NULL) {
         return -1;
     }
-    n->slots[slot] = (int64_t)n->count;
+    n->slots[slot] = (int32_t)n->count;
     n->longest = size > n->longest ? size : n->longest;
     n->list[n->count] = (attn__name){copy, size, hash};
     return (int64_t)n->count++;

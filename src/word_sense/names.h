@@ -16,7 +16,7 @@ typedef struct attn__names {
     attn__name *list;
     size_t count, capacity;
     size_t longest; /* bytes of the longest string */
-    int64_t *slots; /* open addressing: number or -1 */
+    int32_t *slots; /* open addressing: number or -1 */
     size_t n_slots; /* power of two, at least twice the count */
     char *room;     /* in the arena, for the next strings */
     size_t left;

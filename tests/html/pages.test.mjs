@@ -204,6 +204,12 @@ test('512 words and 8 heads (field report B124)', async () => {
         assert.equal(await page.locator('[role=status].unseen').textContent(), await sentence(page));
         assert.match(await sentence(page), /^"word510" gives "word510" 0\.16$/); // .9 exp(-7/4) + .1/511
         await page.keyboard.press('c');
+        await page.keyboard.press('ArrowRight'); // to the last column, then to that of the sums
+        await page.keyboard.press('ArrowRight');
+        assert.equal(await sentence(page), '"word510" gives the chosen word 0.16');
+        await page.keyboard.press('Escape');
+        await at(509, 'sum');
+        assert.equal(await sentence(page), '"word509" to the chosen word: masked');
         await page.getByRole('button', {name: 'Larger cells'}).click();
         assert.match(await page.locator('.canvas-tools .quiet').textContent(), /^3 px/);
     })();

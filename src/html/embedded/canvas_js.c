@@ -87,12 +87,6 @@ static const char *const lines[] = {
     "\n",
     "        listen() {\n",
     "            this.scroll.addEventListener('scroll', () => this.draw(), {passive: true});\n",
-    "            this.canvas.addEventListener('pointermove', (event) => {\n",
-    "                if (event.pointerType !== 'touch') {\n",
-    "                    this.panel.over(this.hit(event));\n",
-    "                }\n",
-    "            });\n",
-    "            this.canvas.addEventListener('pointerleave', () => this.panel.out());\n",
     "            this.canvas.addEventListener('click', (event) => {\n",
     "                const target = this.hit(event);\n",
     "                if (target && (target.row === null || event.shiftKey) && Number.isInteger(target.column)) {\n",
@@ -347,8 +341,10 @@ static const char *const lines[] = {
     "\n",
     "        // ---- pointing ----\n",
     "\n",
-    "        // The target under a pointer; null: none.\n",
     "        hit(event) {\n",
+    "            if (event.target !== this.canvas) {\n",
+    "                return null;\n",
+    "            }\n",
     "            const frame = this.canvas.getBoundingClientRect();\n",
     "            const x = event.clientX - frame.left;\n",
     "            const y = event.clientY - frame.top;\n",
@@ -384,10 +380,11 @@ static const char *const lines[] = {
     "            if (column !== 'sum') {\n",
     "                into('column', column, 'scrollLeft', this.scroll.clientWidth - this.right);\n",
     "            }\n",
+    "            this.scroll.scrollIntoView({block: 'nearest'});\n",
     "            this.said.replaceChildren(...this.matrix.sentenceOf({row, column}));\n",
     "        }\n",
     "    };\n",
     "}\n",
 };
 
-const attn__asset attn__canvas_js = {lines, (int)(sizeof lines / sizeof lines[0]), "WIJKF9nTDSPur6slNWCtAEihtCSLWasmgc0ncXmJ5/I="};
+const attn__asset attn__canvas_js = {lines, (int)(sizeof lines / sizeof lines[0]), "O+u33h1i+kNLXOQtKoK5RTlY9/Wcrp3XjJM8NZQ6QQA="};

@@ -104,15 +104,12 @@ static const char *const lines[] = {
     "                : head ? {row: null, column: Number(head.dataset.column)} : null;\n",
     "        }\n",
     "\n",
+    "        hit(event) {\n",
+    "            const between = event.target.matches('table, tbody, tr');\n",
+    "            return between ? undefined : this.target(event.target);\n",
+    "        }\n",
+    "\n",
     "        listen() {\n",
-    "            this.table.addEventListener('pointerover', (event) => {\n",
-    "                if (event.pointerType !== 'touch') {\n",
-    "                    const target = this.target(event.target);\n",
-    "                    if (target || !event.target.matches('table, tbody, tr')) { // those are the gaps between cells\n",
-    "                        this.panel.over(target);\n",
-    "                    }\n",
-    "                }\n",
-    "            });\n",
     "            this.table.addEventListener('click', (event) => {\n",
     "                const target = this.target(event.target);\n",
     "                if (target && (target.row === null || event.shiftKey) && Number.isInteger(target.column)) {\n",
@@ -235,4 +232,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__grid_js = {lines, (int)(sizeof lines / sizeof lines[0]), "t67SxcWeS2Jeqkbs53sKziJIGFxJkTFJ/2B0vhT/BGI="};
+const attn__asset attn__grid_js = {lines, (int)(sizeof lines / sizeof lines[0]), "WhAdVn6K5UT/T0pOTVxsX3Ycsas4nNveiDcW971AVaI="};
