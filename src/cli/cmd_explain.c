@@ -154,7 +154,7 @@ static int check_part(const attn_word_sense *m, const explain_part *part)
 
 static sentence_source source_of(const arguments *a)
 {
-    return (sentence_source){&a->sentence, 1, NULL, false, a->quiet};
+    return (sentence_source){.sentences = &a->sentence, .n = 1, .quiet = a->quiet};
 }
 
 static int print_steps(const arguments *a, attn_word_sense *m)

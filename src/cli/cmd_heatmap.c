@@ -95,11 +95,6 @@ static void check_format(const char *option, const char *path, const output_form
     }
 }
 
-static bool is_stdio(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
-}
-
 static void check_arguments(heatmap_arguments *a, struct argp_state *state)
 {
     attn_heatmap_config *look = &a->look;

@@ -7,6 +7,11 @@
 
 /* The program never calls setlocale, so strtod reads a point whatever the user's locale. */
 
+bool is_stdio(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state)
 {
     char *end;
