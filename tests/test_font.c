@@ -60,8 +60,7 @@ static void missing_characters_are_named(void **state)
     assert_false(same(&latin, &chinese));
     assert_false(same(&chinese, &face));        /* the other face has letters of one width */
     static const char *const bell[] = {"a\ab"}; /* DejaVu has no pictures of control characters: its package would not help */
-    static const double w[1] = {0.5};
-    const attn_heatmap_panel p = {.rows = 1, .columns = 1, .values = w, .row_labels = bell, .column_labels = bell};
+    const attn_heatmap_panel p = {.rows = 1, .columns = 1, .values = (const double[]){0.5}, .row_labels = bell, .column_labels = bell};
     const attn_heatmap_config c = {.panels = &p, .n_panels = 1, .font = LATIN};
     attn_image image;
     assert_int_equal(attn_heatmap_draw(&c, &image, NULL, NULL, NULL), ATTN_OK);
