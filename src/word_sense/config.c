@@ -68,7 +68,7 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .word_dropout = 0.2,
         .attention_dropout = 0.1,
         .label_smoothing = -1,
-        .prior = 0.5,
+        .prior = 0.6,
     };
 }
 

@@ -12,7 +12,7 @@
 
 /* Training sentences below which targets are smoothed, and by how much. A few sentences look easier than they are; many tell by themselves
  * how sure to be, and smoothing would bound the logits, so that the prior buries rare senses. Found like the sizes of a step. */
-#define FEW_SENTENCES  500
+#define FEW_SENTENCES  1000
 #define SMOOTHED_SHARE 0.1
 
 /* Tokens of training text from which on words seen once are too many to be worth a vector. */
