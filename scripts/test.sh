@@ -12,7 +12,7 @@ no_browser='--label-exclude browser'
 # Tests that touch every layer in seconds, for valgrind. Not among them: what forks (the child's exit looks like a leak) and what needs the
 # 80-bit long double, which valgrind has not.
 quick='core arena params random tape ops ops_lookup ops_errors kernels masks masks_cases gradcheck attention attention_errors attention_masks
-optim clip utf8 corpus corpus_folder scores evaluation predictions safetensors safetensors_hostile checkpoint matrix_files npy cmap text heatmap page'
+optim clip utf8 corpus corpus_folder scores evaluation predictions safetensors safetensors_hostile checkpoint matrix_files npy cmap text heatmap terminal export page'
 
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 log=build-test/log.txt

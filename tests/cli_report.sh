@@ -82,6 +82,13 @@ ends 2 report m.safetensors 'the bank' -o m.safetensors
 says 'attn: m.safetensors: would be written over: it is also given as m.safetensors'
 ends 2 report m.safetensors 'the bank' -o ./train.tsv --data train.tsv
 says 'attn: ./train.tsv: would be written over: it is also given as train.tsv'
+if [ -c /dev/full ]; then
+    for command in report explain; do
+        ends 2 "$command" m.safetensors 'the bank' -o /dev/full
+        says 'attn: /dev/full: cannot write: No space left on device'
+        one_line
+    done
+fi
 ends 2 report absent.safetensors 'the bank' -o no.html
 one_line
 ends 2 report m.safetensors '' -o no.html

@@ -94,12 +94,29 @@ static void long_titles_are_whole_or_shortened(void **state)
     attn_image_free(&d.image);
 }
 
+/* Letters are drawn one after the other; where that is wrong, the remarks say what does better. */
+static void scripts_from_right_to_left_are_announced(void **state)
+{
+    (void)state;
+    double w[4];
+    static const char *const words[] = {"שלום", "a"}, *const left[] = {"苹果", "a"};
+    attn_heatmap_panel p = square(2, w);
+    p.column_labels = words;
+    drawing d = draw((attn_heatmap_config){0}, p);
+    assert_contains(d.image.notes, "words that run from right to left are drawn from left to right; an SVG or a page has them");
+    attn_image_free(&d.image);
+    p.column_labels = left;
+    d = draw((attn_heatmap_config){0}, p);
+    assert_null(strstr(d.image.notes, "right to left"));
+    attn_image_free(&d.image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixty_labels_are_all_drawn),         cmocka_unit_test(thinned_labels_are_announced),
         cmocka_unit_test(cells_make_room_for_column_labels),  cmocka_unit_test(row_labels_make_room_for_themselves),
-        cmocka_unit_test(long_titles_are_whole_or_shortened),
+        cmocka_unit_test(long_titles_are_whole_or_shortened), cmocka_unit_test(scripts_from_right_to_left_are_announced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

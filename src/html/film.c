@@ -4,6 +4,7 @@
 
 #include "attn/report.h"
 #include "html/html.h"
+#include "word_sense/model.h"
 
 #define SAMPLE 200 /* sentences whose accuracy is measured, at most */
 #define MOST   240 /* pictures, unless the caller says otherwise */
@@ -27,7 +28,8 @@ typedef struct clip {
 struct attn_film {
     attn_allocator allocator;
     attn_film_config config;
-    clip *clip; /* (n_sentences) */
+    attn_corpus *sample; /* NULL: none */
+    clip *clip;          /* (n_sentences) */
     moment *moment;
     int64_t seen; /* pictures taken, kept or not */
     int64_t step; /* every step-th is kept; the last one is always there, after those that are kept */
@@ -55,6 +57,22 @@ static attn_status no_memory(attn_error *error)
     return attn__fail(error, ATTN_ENOMEM, "out of memory for the film of the training");
 }
 
+/* Copies at most SAMPLE of the sentences, evenly spread. */
+static attn_status take_sample(attn_film *f, const attn_corpus *from, attn_error *error)
+{
+    int64_t all = from != NULL ? attn_corpus_count(from) : 0, n = all < SAMPLE ? all : SAMPLE;
+    if (n == 0) {
+        return ATTN_OK;
+    }
+    f->sample = attn_corpus_new(&f->allocator);
+    attn_status status = f->sample != NULL ? ATTN_OK : no_memory(error);
+    for (int64_t i = 0; i < n && status == ATTN_OK; i++) {
+        attn_example x = attn_corpus_get(from, i * all / n);
+        status = attn_corpus_add(f->sample, x.tokens, x.length, x.target, x.sense, error);
+    }
+    return status;
+}
+
 attn_film *attn_film_new(const attn_film_config *config, const attn_allocator *allocator, attn_error *error)
 {
     attn_film_config c = *config;
@@ -70,8 +88,8 @@ attn_film *attn_film_new(const attn_film_config *config, const attn_allocator *a
     *f = (attn_film){.allocator = allocator != NULL ? *allocator : attn__malloc, .config = c, .step = 1};
     f->clip = attn__calloc(allocator, (size_t)c.n_sentences, sizeof *f->clip);
     f->moment = attn__calloc(allocator, (size_t)c.most, sizeof *f->moment);
-    if (f->clip == NULL || f->moment == NULL) {
-        (void)no_memory(error);
+    attn_status status = f->clip != NULL && f->moment != NULL ? take_sample(f, c.sample, error) : no_memory(error);
+    if (status != ATTN_OK) {
         attn_film_free(f);
         return NULL;
     }
@@ -89,6 +107,7 @@ void attn_film_free(attn_film *film)
         attn__free(&a, film->clip[i].weights);
         attn__free(&a, film->clip[i].probabilities);
     }
+    attn_corpus_free(film->sample);
     attn__free(&a, film->clip);
     attn__free(&a, film->moment);
     attn__free(&a, film);
@@ -132,33 +151,17 @@ static attn_status take_clip(attn_film *f, attn_word_sense *m, int i, int to, at
     return ATTN_OK;
 }
 
-static const char *best_sense(const attn_explanation *e)
-{
-    const double *p = e->member[0].probability;
-    int best = 0;
-    for (int s = 1; s < e->prediction.n_senses; s++) {
-        best = p[s] > p[best] ? s : best;
-    }
-    return e->prediction.senses[best];
-}
-
-/* Accuracy on the sample; NaN without one. */
+/* Accuracy of the first model on the sample; NaN without one. */
 static attn_status measure(const attn_film *f, attn_word_sense *m, double *accuracy, attn_error *error)
 {
-    const attn_corpus *sample = f->config.sample;
-    int64_t all = sample != NULL ? attn_corpus_count(sample) : 0, n = all < SAMPLE ? all : SAMPLE;
-    attn_scores *scores = attn_scores_new(&f->allocator);
-    attn_status status = scores != NULL ? ATTN_OK : no_memory(error);
-    for (int64_t i = 0; i < n && status == ATTN_OK; i++) {
-        attn_example x = attn_corpus_get(sample, i * all / n);
-        attn_explanation e;
-        status = attn_word_sense_explain(m, x.tokens, x.length, x.target, &e, error);
-        if (status == ATTN_OK && attn_scores_add(scores, x.word, x.sense, best_sense(&e)) != ATTN_OK) {
-            status = no_memory(error);
-        }
+    *accuracy = NAN;
+    if (f->sample == NULL) {
+        return ATTN_OK;
     }
+    attn_scores *scores = attn_scores_new(&f->allocator);
+    attn_status status = scores != NULL ? attn__member_score(m, &m->member[0], f->sample, scores, error) : no_memory(error);
     if (status == ATTN_OK) {
-        *accuracy = n > 0 ? (double)attn_scores_correct(scores) / (double)n : NAN;
+        *accuracy = (double)attn_scores_correct(scores) / (double)attn_scores_examples(scores);
     }
     attn_scores_free(scores);
     return status;
@@ -258,12 +261,11 @@ static void write_clip(attn__html *h, const attn_film *f, int i, int pictures)
 static void write_film(attn__html *h, const attn_film *f)
 {
     int pictures = f->kept + f->last;
-    int64_t all = f->config.sample != NULL ? attn_corpus_count(f->config.sample) : 0;
     attn__data_open(h, '{');
     attn__data_key(h, "title");
     attn__data_string(h, f->config.title);
     attn__data_key(h, "sample");
-    attn__data_number(h, (double)(all < SAMPLE ? all : SAMPLE));
+    attn__data_number(h, f->sample != NULL ? (double)attn_corpus_count(f->sample) : 0);
     attn__data_key(h, "step");
     attn__data_number(h, (double)f->step);
     attn__data_key(h, "colors");

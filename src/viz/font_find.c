@@ -78,8 +78,8 @@ static size_t before_region(const char *family)
     return 0;
 }
 
-/* Families that cover all of East Asia have a font for the shapes of each region, and any of them may come first: in the place of `p` the one
- * for `region`, which is " SC" or the like, if there is one. */
+/* Families that cover all of East Asia have a font for the shapes of each region, and any of them may come first: in the place of `p` the
+ * one for `region`, which is " SC" or the like, if there is one. */
 static const FcPattern *of_region(const FcFontSet *set, const FcPattern *p, const char *region)
 {
     const char *family = family_of(p);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <utf8proc.h>
+
 #include "viz/viz.h"
 
 /* Appends a line if there is room for all of it. */
@@ -69,6 +71,19 @@ static void note_missing(const attn__fonts *f, char notes[ATTN_NOTES_SIZE])
     }
 }
 
+static bool runs_leftwards(const attn__fonts *f)
+{
+    for (int32_t c = 0x590; c < ATTN__CODE_POINTS; c++) {
+        if (attn__fonts_uses(f, c)) {
+            utf8proc_bidi_class_t class = (utf8proc_bidi_class_t)utf8proc_get_property(c)->bidi_class;
+            if (class == UTF8PROC_BIDI_CLASS_R || class == UTF8PROC_BIDI_CLASS_AL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void attn__notes(const attn__plot *plot, const attn__plan *plan, const attn__fonts *fonts, bool drawn, char notes[ATTN_NOTES_SIZE])
 {
     const attn_heatmap_layout *l = &plan->layout;
@@ -80,6 +95,9 @@ void attn__notes(const attn__plot *plot, const attn__plan *plan, const attn__fon
     }
     if (drawn) {
         note_missing(fonts, notes);
+        if (runs_leftwards(fonts)) {
+            note(notes, "words that run from right to left are drawn from left to right; an SVG or a page has them as they should be");
+        }
     }
     if (l->block > 1) {
         note(notes, "each cell of the picture is the %s of %d x %d values: there are too many to draw them all",

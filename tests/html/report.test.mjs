@@ -1,7 +1,8 @@
 // The pages of attn explain and attn report: sliders, probabilities, steps, tables, before and after, keys, hostile words.
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
-import {attn, npy, start, stop, withPage} from './browser.mjs';
+import {attn, npy, start, stop, withPage, write} from './browser.mjs';
 
 const PHONE = '苹果 发布 新 手机';
 const FRUIT = '她 吃 苹果 和 香蕉';
@@ -15,8 +16,12 @@ const MODELS = [
     ['additive', 'additive', 'relative', 2],
 ];
 
+// Of one sense a third of the sentences, so that the senses are not equally frequent.
+const uneven = readFileSync(process.env.DATA_ZH, 'utf8').trim().split('\n').filter((line, i) => !line.startsWith('苹果_水果') || i % 3 === 0);
+
 before(async () => {
-    const data = [process.env.DATA_ZH, process.env.DATA_EN];
+    write('uneven.tsv', uneven.map((line) => `${line}\n`).join(''));
+    const data = ['uneven.tsv', process.env.DATA_EN];
     for (const [name, score, position, seeds] of MODELS) {
         attn(['train', ...data, '-o', `${name}.model`, '--score', score, '--position', position, '--seeds', String(seeds), '--epochs', '3',
             '--dim', '12', '--hidden', '5', '--heads', '3', '--threads', '1', '--quiet']);
@@ -207,7 +212,7 @@ for (const [name] of MODELS) {
         assert.equal(await page.locator('.mix-card').count(), 0);
         for (const member of e.members) {
             if (e.members.length > 1) {
-                await page.getByRole('group', {name: 'Model'}).getByRole('radio', {name: String(member.member), exact: true}).check();
+                await page.getByRole('group', {name: 'Member'}).getByRole('radio', {name: String(member.member), exact: true}).check();
             }
             for (const head of member.heads.toReversed()) { // the page begins with head 2
                 await page.getByRole('group', {name: 'Head'}).getByRole('radio', {name: String(head.head), exact: true}).check();
@@ -255,10 +260,14 @@ test('steps go by buttons and by keys', withPage('scaled-steps.html', {}, async 
 
 // ---- before and after ----
 
-test('before training all senses are as frequent as in the data', withPage('untrained.html', {}, async (page) => {
+test('before training senses are as probable as the data make them', withPage('untrained.html', {}, async (page) => {
     const after = await senses(page, 0);
     await chooseIn(page, 'mixing', '模型', '训练前');
-    allClose(await senses(page, 0), [0.5, 0.5], 1e-9); // the last matrix begins with zeros, and both senses occur as often
+    // The last matrix begins with zeros; what is left is the prior, the square root of the counts.
+    const counts = ['苹果_公司', '苹果_水果'].map((sense) => uneven.filter((line) => line.startsWith(sense)).length);
+    assert.ok(counts[0] > 2 * counts[1]);
+    const roots = counts.map((n) => Math.sqrt(n + 0.5));
+    allClose(await senses(page, 0), roots.map((root) => root / sum(roots)), 1e-9);
     close(sum(await weights(page, 0)), 1, 1e-9);
     await chooseIn(page, 'mixing', '模型', '训练后');
     assert.deepEqual(await senses(page, 0), after);

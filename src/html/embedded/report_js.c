@@ -19,7 +19,7 @@ static const char *const lines[] = {
     "            stepsSaid: 'Score, scale, softmax, weighted sum: how this model gets the weights and what it does with them.',\n",
     "            sentence: 'Sentence',\n",
     "            head: 'Head',\n",
-    "            member: 'Model',\n",
+    "            member: 'Member',\n",
     "            all: 'all',\n",
     "            state: 'Model',\n",
     "            after: 'after training',\n",
@@ -36,7 +36,7 @@ static const char *const lines[] = {
     "            stepsSaid: '打分、缩放、softmax、加权求和：这个模型怎样得到权重，又怎样用它们。',\n",
     "            sentence: '句子',\n",
     "            head: '头',\n",
-    "            member: '模型',\n",
+    "            member: '成员',\n",
     "            all: '全部',\n",
     "            state: '模型',\n",
     "            after: '训练后',\n",
@@ -129,4 +129,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "I49s0x49N/gU0wwBz7bcibI7peteHOYX2S0OcgVAM+Q="};
+const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "5dxRUt79gnvM0TbjTMwWHBHTCkdyj9cyRJI9Z23CSbY="};
