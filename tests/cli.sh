@@ -54,13 +54,13 @@ number() {
     tr -s ' \n' '  ' <out.txt | sed -n "s/.* --$1=[A-Z]* [^=]*(default \([-0-9a-z.]*\)[):].*/\1/p"
 }
 set --
-for option in heads dim hidden window learning-rate weight-decay dropout label-smoothing clip seed seeds patience; do
+for option in heads dim hidden window learning-rate weight-decay dropout clip seed seeds patience; do
     value=$(number $option)
     [ -n "$value" ] || bad "the help of train does not tell the default of --$option"
     [ $option = patience ] || set -- "$@" "--$option" "$value"
 done
 ends 0 train train.tsv -o a.safetensors --epochs 2 --quiet
-ends 0 train train.tsv -o b.safetensors --epochs 2 --quiet --score scaled-dot --position relative --vectors corpus --batch 16 "$@"
+ends 0 train train.tsv -o b.safetensors --epochs 2 --quiet --score scaled-dot --position relative --vectors corpus --batch 16 --label-smoothing 0.1 "$@"
 same a.safetensors b.safetensors
 
 # ---- answers ----

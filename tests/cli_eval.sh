@@ -277,7 +277,7 @@ refused() { # MESSAGE ARGUMENT...
     message=$1
     shift
     ATTN=$attn sh "$curve" "$@" >out.txt 2>err.txt
-    [ $? -eq 2 ] || bad "learning_curve.sh $*: exit status"
+    [ $? -eq 2 ] || bad "${curve##*/} $*: exit status"
     says "$message"
 }
 refused 'learning_curve.sh: no training data'
@@ -286,5 +286,37 @@ refused 'learning_curve.sh: none: no such file or folder' none
 refused 'learning_curve.sh: unknown option --epochs; options of attn train come after --' many.tsv --epochs 3
 refused "attn train: unrecognized option '--no-such-option'" many.tsv --test test.tsv -- --no-such-option
 refused 'attn: p.tsv:1: 5 tabs, expected' many.tsv --test p.tsv -- --epochs 1 --dim 4
+
+# ---- cross-validation ----
+
+curve=$2/../scripts/cross_validate.sh
+ATTN=$attn OUT=cross FOLDS=2 SEEDS='0 1' sh "$curve" many.tsv -- --epochs 3 --dim 4 >cross.txt 2>err.txt || bad 'cross-validation: exit status'
+silent
+for fold in 0 1; do
+    cut -f 1 cross/part-$fold/test/1001 | sort | uniq -c | awk '{ printf "%s %s ", $2, $1 }' >counts.txt
+    [ $fold -eq 0 ] && expected='animal 1 club 3 money 5 shore 10 ' || expected='animal 1 club 2 money 5 shore 10 '
+    [ "$(cat counts.txt)" = "$expected" ] || bad "cross-validation: part $fold has $(cat counts.txt), expected $expected"
+    sort many.tsv >all.txt
+    sort cross/part-$fold/*/1001 | cmp -s - all.txt || bad "cross-validation: part $fold and the rest are not the whole"
+    for seed in 0 1; do
+        ends 0 train cross/part-$fold/train/1001 -o whole.safetensors --epochs 3 --dim 4 --seed $seed --quiet
+        same whole.safetensors cross/model-$fold-$seed.safetensors
+        "$attn" eval whole.safetensors cross/part-$fold/test/1001 --calibration | tail -n 2 |
+            sed 's/.*expected calibration error/ECE/; s/.*micro F1 \([0-9.]*\), macro F1 \([0-9.]*\)/\1 \2/' | tr '\n' ' ' |
+            awk -v fold=$fold -v seed=$seed '{ printf "%-4d %6d %9.4f %9.4f %9.4f\n", fold, seed, $3, $4, $2 }'
+    done
+done >expected.txt
+tail -n +2 cross.txt | head -n 4 | cmp -s - expected.txt || bad "cross-validation: $(cat cross.txt)
+    expected $(cat expected.txt)"
+awk 'NR > 1 && NR < 6 { sum += $4; squares += $4 * $4 } $1 == "mean" { mean = $3 } $1 == "spread" { spread = $3 }
+    function far(x, y) { return x - y > 1e-4 || y - x > 1e-4 }
+    END { exit far(mean, sum / 4) || far(spread, sqrt((squares - sum * sum / 4) / 3)) }' cross.txt || bad "cross-validation: means of $(cat cross.txt)"
+ATTN=$attn FOLDS=2 SEEDS='0 1' sh "$curve" f -- --epochs 3 --dim 4 >out.txt 2>err.txt || bad 'cross-validation of a folder'
+same out.txt cross.txt
+refused 'cross_validate.sh: no training data'
+refused 'cross_validate.sh: none: no such file or folder' none
+refused 'cross_validate.sh: unknown option --epochs; options of attn train come after --' many.tsv --epochs 3
+refused "attn train: unrecognized option '--no-such-option'" many.tsv -- --no-such-option
+FOLDS=1 refused 'cross_validate.sh: FOLDS is 1, expected at least 2' many.tsv
 
 finish

@@ -24,7 +24,7 @@ static double *matrix_of(const attn_word_sense *m, const attn_corpus *c, bool tr
     attn__arena arena;
     attn__sparse s;
     attn__arena_init(&arena, NULL);
-    assert_true(attn__cooccurrence(m, &arena, c, &s));
+    assert_true(attn__cooccurrence(m, &arena, c, (int64_t)m->vocabulary.count, &s));
     double *x = calloc((size_t)(s.rows * s.rows) + 1, sizeof *x);
     for (int64_t w = 0; w < s.rows; w++) {
         for (int64_t i = s.begin[w]; i < s.begin[w + 1]; i++) {
@@ -105,7 +105,7 @@ static float *vectors_of(const attn_word_sense *m, const attn_corpus *c)
     for (size_t i = 0; i < (rows + 1) * dim; i++) {
         table[i] = 77;
     }
-    assert_int_equal(attn__corpus_vectors(m, c, table, NULL), ATTN_OK);
+    assert_int_equal(attn__corpus_vectors(m, c, (int64_t)rows, (int)dim, table, NULL), ATTN_OK);
     for (size_t i = 0; i < (rows + 1) * dim; i++) {
         if (i < dim || i % dim >= rows) {
             assert_true(table[i] == 77);

@@ -219,6 +219,8 @@ static void every_number_of_the_configuration_is_checked(void **state)
     edit_fails("attn.config", "\"seed\":\"7\"", "\"seed\":\"\"", ATTN_EFORMAT, "'seed'");
     edit_fails("attn.config", "\"batch\":4", "\"batch\":0", ATTN_EFORMAT, "batch 0, expected at least 1");
     edit_fails("attn.config", "\"min_count\":1", "\"min_count\":0", ATTN_EFORMAT, "min_count is 0");
+    edit_fails("attn.config", "\"label_smoothing\":0.1", "\"label_smoothing\":-0.1", ATTN_EFORMAT,
+               "label_smoothing is -0.1, expected 0 to 0.99");
 }
 
 static void words_and_senses_are_checked(void **state)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/senses.h"
+#include "support/tensors.h"
 
 #include "word_sense/model.h"
 
@@ -109,6 +110,39 @@ static void rare_words_share_the_unknown_row(void **state)
     attn_word_sense *m = new_model(c, config);
     assert_int_equal(attn_word_sense_get_config(m).min_count, 1); /* of a small corpus every word */
     attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
+/* Steps are small below 2048 sentences an epoch, targets are smoothed below 500 sentences; who names a number gets it. */
+static void the_size_of_a_corpus_chooses_batch_and_smoothing(void **state)
+{
+    (void)state;
+    static const struct {
+        int sentences, batch;
+        double smoothing;
+    } want[] = {{499, 16, 0.1}, {500, 16, 0}, {2047, 16, 0}, {2048, 64, 0}};
+    attn_corpus *c = attn_corpus_new(NULL);
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        while (attn_corpus_count(c) < want[i].sentences) {
+            assert_int_equal(add_sentence(c, attn_corpus_count(c) % 2 == 0 ? "shore" : "money", 1, "the bank"), ATTN_OK);
+        }
+        attn_word_sense_config config = tiny_config(), made;
+        config.sense_cap = 2000;
+        config.batch = 0;
+        config.label_smoothing = attn_word_sense_defaults().label_smoothing;
+        attn_word_sense *m = new_model(c, config);
+        made = attn_word_sense_get_config(m);
+        assert_int_equal(made.batch, want[i].batch);
+        assert_close(made.label_smoothing, want[i].smoothing, 0, 0);
+        attn_word_sense_free(m);
+        config.batch = 7;
+        config.label_smoothing = 0.02;
+        m = new_model(c, config);
+        made = attn_word_sense_get_config(m);
+        assert_int_equal(made.batch, 7);
+        assert_close(made.label_smoothing, 0.02, 0, 0);
+        attn_word_sense_free(m);
+    }
     attn_corpus_free(c);
 }
 
@@ -339,6 +373,7 @@ int main(void)
         cmocka_unit_test(several_gold_senses_and_single_ones),
         cmocka_unit_test(ascii_digits_are_all_the_same),
         cmocka_unit_test(rare_words_share_the_unknown_row),
+        cmocka_unit_test(the_size_of_a_corpus_chooses_batch_and_smoothing),
         cmocka_unit_test(very_long_words_are_unknown),
         cmocka_unit_test(the_model_tells_its_size),
         cmocka_unit_test(the_prior_is_what_it_says),

@@ -21,7 +21,9 @@ typedef enum attn_position { ATTN_POSITION_RELATIVE, ATTN_POSITION_NONE } attn_p
 typedef enum attn_vectors {
     ATTN_VECTORS_CORPUS, /* made from the training sentences: PPMI of neighbouring words, truncated SVD */
     ATTN_VECTORS_NONE,   /* random */
-    ATTN_VECTORS_FILE,   /* from a file of word vectors; a word that it lacks starts at random */
+    ATTN_VECTORS_FILE,   /* from a file of word vectors. A word that it lacks gets the vector that the training text suggests: the
+                             linear image of its ATTN_VECTORS_CORPUS vector that fits the words which have both best. If there are fewer
+                             than 200 such words, or the text has no vector of it either, it starts at random */
 } attn_vectors;
 
 /** How a file of word vectors is written; docs/formats.md has the rules. */
@@ -54,9 +56,9 @@ typedef struct attn_word_sense_config {
     double dropout;           /* of embedding components; of the features it is 3/5 of that */
     double word_dropout;      /* share of context words hidden from a sentence */
     double attention_dropout; /* of weights */
-    double label_smoothing;
-    double prior; /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
-    int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
+    double label_smoothing;   /* share of the target spread over all senses of the word; -1: chosen by the size of the corpus */
+    double prior;             /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
+    int patience;             /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
     uint64_t seed;
     int threads; /* 0: attn_default_threads(); never changes the result */
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
@@ -101,6 +103,7 @@ typedef struct attn_vectors_report {
     int64_t used;                 /*   words of the training text that got their vector, of `wanted` */
     int64_t wanted;               /*   words of the training text */
     int64_t added;                /*   other words that are kept */
+    int64_t guessed;              /* further words of the training text whose vector was guessed from that text */
     attn_vectors_rows repeated;   /*   words of the vocabulary that had one: the first counts. 1998 and 2005 are one word to the model */
     attn_vectors_rows odd;        /*   words of nothing but spaces and tabs: not used */
     attn_vectors_rows broken;     /*   words with broken UTF-8 or a zero byte: not used */

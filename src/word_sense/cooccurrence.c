@@ -21,9 +21,9 @@ typedef struct text {
     int64_t *first, *where;
 } text;
 
-static bool read_text(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, text *t)
+static bool read_text(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, int64_t words, text *t)
 {
-    *t = (text){.sentences = attn_corpus_count(train), .words = (int64_t)m->vocabulary.count};
+    *t = (text){.sentences = attn_corpus_count(train), .words = words};
     for (int64_t i = 0; i < t->sentences; i++) {
         t->tokens += attn_corpus_get(train, i).length;
     }
@@ -41,7 +41,8 @@ static bool read_text(const attn_word_sense *m, attn__arena *arena, const attn_c
         attn_example e = attn_corpus_get(train, i);
         int64_t begin = at;
         for (int j = 0; j < e.length; j++, at++) {
-            t->ids[at] = attn__token_row(m, e.tokens[j]) - 1;
+            int32_t word = attn__token_row(m, e.tokens[j]) - 1;
+            t->ids[at] = word < words ? word : -1;
             t->sentence_begin[at] = begin;
             t->sentence_end[at] = begin + e.length;
             if (t->ids[at] >= 0) {
@@ -148,11 +149,11 @@ static bool to_information(const attn_word_sense *m, attn__arena *arena, attn__s
     return true;
 }
 
-bool attn__cooccurrence(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, attn__sparse *s)
+bool attn__cooccurrence(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, int64_t words, attn__sparse *s)
 {
     text t;
-    *s = (attn__sparse){.rows = (int64_t)m->vocabulary.count};
-    return read_text(m, arena, train, &t) && count_all(m, arena, &t, s) && to_information(m, arena, s);
+    *s = (attn__sparse){.rows = words};
+    return read_text(m, arena, train, words, &t) && count_all(m, arena, &t, s) && to_information(m, arena, s);
 }
 
 void attn__sparse_free(const attn_word_sense *m, attn__sparse *s)

@@ -11,8 +11,8 @@ typedef struct attn__sparse {
     float *value, *transposed; /* x[w,u] and x[u,w] */
 } attn__sparse;
 
-/* Positive mutual information of the vocabulary's words in the training text. false if out of memory; free in either case. */
-bool attn__cooccurrence(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, attn__sparse *s);
+/* Positive mutual information of the vocabulary's first `words` words in the training text. false if out of memory; free in either case. */
+bool attn__cooccurrence(const attn_word_sense *m, attn__arena *arena, const attn_corpus *train, int64_t words, attn__sparse *s);
 void attn__sparse_free(const attn_word_sense *m, attn__sparse *s);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct svd {
     const attn__sparse *x;
     const attn__kernel_table *K;
     attn__arena *arena;
+    int64_t dim;     /* width of the table */
     int64_t rows, k; /* matrices are rows x k while a sparse product runs, k x rows while columns are made orthogonal */
     bool transposed; /* multiply by X^T */
     const float *in;
@@ -145,7 +146,7 @@ static void sort_eigenvalues(const double *a, int64_t n, int64_t *order)
 /* Rows of the table: Q times the eigenvectors of B B^T (B = Q^T X), column c times sigma_c^(1/2), all scaled to SIZE. */
 static attn_status write_vectors(svd *s, const float *q, const float *b, float *table, attn_error *error)
 {
-    int64_t k = s->k, dim = s->m->config.dim, n = k < dim ? k : dim;
+    int64_t k = s->k, dim = s->dim, n = k < dim ? k : dim;
     double *a = attn__arena_array(s->arena, k * k, sizeof *a), *v = attn__arena_array(s->arena, k * k, sizeof *v);
     int64_t *order = attn__arena_array(s->arena, k, sizeof *order);
     float *w = attn__arena_array(s->arena, k * n, sizeof *w);
@@ -203,17 +204,18 @@ static attn_status decompose(svd *s, float *table, attn_error *error)
     return write_vectors(s, q, b, table, error);
 }
 
-attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, float *table, attn_error *error)
+attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, int64_t words, int dim, float *table,
+                                 attn_error *error)
 {
     attn__arena arena;
     attn__sparse x;
     attn__arena_init(&arena, &m->allocator);
     attn_status status =
-        attn__cooccurrence(m, &arena, train, &x) ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the word vectors");
+        attn__cooccurrence(m, &arena, train, words, &x) ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the word vectors");
     if (status == ATTN_OK) {
-        int64_t k = m->config.dim + EXTRA_COLUMNS;
-        svd s = {.m = m, .x = &x, .K = attn__kernels(ATTN_F32), .arena = &arena, .rows = x.rows, .k = k < x.rows ? k : x.rows};
-        status = decompose(&s, table + m->config.dim, error);
+        int64_t k = dim + EXTRA_COLUMNS;
+        svd s = {.m = m, .x = &x, .K = attn__kernels(ATTN_F32), .arena = &arena, .dim = dim, .rows = x.rows, .k = k < x.rows ? k : x.rows};
+        status = decompose(&s, table + dim, error);
     }
     attn__sparse_free(m, &x);
     attn__arena_free(&arena);

@@ -108,11 +108,13 @@ static float *embeddings(const attn_word_sense *m, int member)
     return attn_params_value(m->member[member].params, m->member[member].embedding);
 }
 
-/* Row 0, the unknown word, stays each member's own, and so do the words that a file of vectors lacks. */
+/* Row 0, the unknown word, stays each member's own, and so do the words of which neither a file of vectors nor the training text tells. */
 static attn_status start_embeddings(const attn_word_sense *m, const attn_corpus *train, const attn__vectors *v, attn_error *error)
 {
     size_t dim = (size_t)m->config.dim;
-    attn_status status = m->config.vectors == ATTN_VECTORS_CORPUS ? attn__corpus_vectors(m, train, embeddings(m, 0), error) : ATTN_OK;
+    attn_status status = m->config.vectors == ATTN_VECTORS_CORPUS
+                             ? attn__corpus_vectors(m, train, (int64_t)m->vocabulary.count, m->config.dim, embeddings(m, 0), error)
+                             : ATTN_OK;
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
         if (m->config.vectors == ATTN_VECTORS_FILE) {
             attn__vectors_copy(v, embeddings(m, i));
@@ -152,6 +154,7 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
     }
     if (status == ATTN_OK && c.vectors == ATTN_VECTORS_FILE) {
         status = attn__vectors_read(&v, m, &c, error);
+        status = status == ATTN_OK ? attn__vectors_guess(&v, train, error) : status;
     }
     if (status == ATTN_OK) {
         status = attn__model_open(m, error);

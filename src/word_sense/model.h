@@ -146,8 +146,10 @@ attn_status attn__attention(const attn_word_sense *m, attn_tape *t, attn__arena 
 
 /* ---- corpus_vectors.c ---- */
 
-/* Word vectors from the training text, rows 1.. of the (V,D) table; columns beyond the number of words stay as they are. */
-attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, float *table, attn_error *error);
+/* Vectors from the training text for the vocabulary's first `words` words, rows 1.. of a (words + 1, dim) table; columns beyond the number
+ * of words stay as they are. */
+attn_status attn__corpus_vectors(const attn_word_sense *m, const attn_corpus *train, int64_t words, int dim, float *table,
+                                 attn_error *error);
 
 /* ---- plan.c: which sentences an epoch sees, in which batches ---- */
 

@@ -19,7 +19,7 @@ static json_t *load_json(const attn_safetensors *f, const char *key, size_t flag
     return text != NULL ? attn__json_load(text, strlen(text), flags, &why) : NULL;
 }
 
-/* Numbers that are chosen when a model is made are never 0 in its file. */
+/* Numbers that may be left to us are chosen when a model is made, before it is saved. */
 static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
     attn_word_sense_config config;
@@ -27,6 +27,9 @@ static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, at
     if (status == ATTN_OK && (config.min_count < 1 || config.batch < 1)) {
         status = attn__fail(error, ATTN_EFORMAT, "configuration: min_count is %d and batch %d, expected at least 1", config.min_count,
                             config.batch);
+    }
+    if (status == ATTN_OK && config.label_smoothing < 0) {
+        status = attn__fail(error, ATTN_EFORMAT, "configuration: label_smoothing is %g, expected 0 to 0.99", config.label_smoothing);
     }
     if (status == ATTN_OK) {
         m->config = config;

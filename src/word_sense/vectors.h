@@ -18,7 +18,7 @@ typedef struct attn__vectors {
     int dim;
     float *row;   /* (dim) the current row */
     float *table; /* (V + 1, dim), as the embeddings */
-    bool *have;   /* (V + 1), the rows of the table that have a vector */
+    bool *have;   /* (V + 1), the rows of the table that have a vector, read or guessed */
     int64_t rows; /* V + 1 */
     float *more;  /* rows of words that the training text does not have: the next rows of the vocabulary */
     size_t more_capacity;
@@ -41,6 +41,11 @@ attn_status attn__vectors_fill(attn__vectors *v, attn_error *error);
 void attn__vectors_take(attn__vectors *v, char *word, size_t size);
 /* Counts one more row of a kind. */
 void attn__vectors_count(const attn__vectors *v, attn_vectors_rows *rows);
+
+/* ---- vectors_guess.c ---- */
+
+/* Guesses, from the training text, the vectors of its words that the file lacks. Errors: ATTN_ENOMEM. */
+attn_status attn__vectors_guess(attn__vectors *v, const attn_corpus *train, attn_error *error);
 
 /* ---- vectors_text.c ---- */
 

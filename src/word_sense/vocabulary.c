@@ -10,6 +10,11 @@
 #define SMALL_BATCH 16
 #define LARGE_BATCH 64
 
+/* Training sentences below which targets are smoothed, and by how much. A few sentences look easier than they are; many tell by themselves
+ * how sure to be, and smoothing would bound the logits, so that the prior buries rare senses. Found like the sizes of a step. */
+#define FEW_SENTENCES  500
+#define SMOOTHED_SHARE 0.1
+
 /* Tokens of training text from which on words seen once are too many to be worth a vector. */
 #define LARGE_CORPUS 50000
 
@@ -234,6 +239,9 @@ attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train,
     }
     if (status == ATTN_OK && m->config.batch == 0) {
         m->config.batch = attn__epoch_sentences(m) < SMALL_EPOCH ? SMALL_BATCH : LARGE_BATCH;
+    }
+    if (m->config.label_smoothing < 0) {
+        m->config.label_smoothing = attn_corpus_count(train) < FEW_SENTENCES ? SMOOTHED_SHARE : 0;
     }
     attn__arena_rewind(&m->scratch, mark);
     return status;
