@@ -27,7 +27,8 @@ static void *train(void *argument)
     config.score = (attn_score)(t->seed % 3);
     config.threads = 2;
     attn_word_sense *m = attn_word_sense_new(c, &config, NULL, NULL);
-    t->done = m != NULL && attn_word_sense_train(m, c, NULL, NULL, NULL, NULL) == ATTN_OK && attn_word_sense_save(m, t->path, NULL) == ATTN_OK;
+    t->done =
+        m != NULL && attn_word_sense_train(m, c, NULL, NULL, NULL, NULL) == ATTN_OK && attn_word_sense_save(m, t->path, NULL) == ATTN_OK;
     attn_word_sense_free(m);
     attn_corpus_free(c);
     return NULL;
