@@ -187,7 +187,11 @@ says "attn explain: 'bat' is one argument too many: a sentence is one argument, 
 ends 2 explain m.safetensors 'a bat' --target bat --target-index 1
 says 'attn explain: --target and --target-index exclude each other'
 ends 2 explain m.safetensors 'a bat' --head one
-says "attn explain: --head is 'one', expected a whole number from 0 to 2147483647"
+says "attn explain: --head is 'one', expected all or a whole number from 0 on"
+for number in '' -1 1.5 ' 1' 99999999999; do
+    ends 2 explain m.safetensors 'a bat' --member "$number"
+    says "attn explain: --member is '$number', expected all or a whole number from 0 on"
+done
 ends 2 explain m.safetensors ''
 one_line
 ends 2 explain absent.safetensors 'a bat'

@@ -220,7 +220,7 @@ says "--cmap is 'pink', expected list or one of: blues, viridis_r"
 ends 2 m.safetensors "$one" --head 2 -o x.png
 says 'attn: --head is 2, the model has the heads 0..1'
 ends 2 m.safetensors "$one" --head most -o x.png
-says "--head is 'most', expected one of: mean, all"
+says "--head is 'most', expected mean, all or a whole number from 0 on"
 ends 2 --matrix m.tsv --vmin 1 -o x.png
 says 'the colours reach from 1 to 1, expected --vmin below --vmax'
 ends 2 --matrix m.tsv --digits 16 -o x.png

@@ -50,6 +50,21 @@ if [ -c /dev/full ]; then
         says 'attn: standard output: cannot write: No space left on device'
         one_line
     done
+    # What is larger than the buffer of stdio.
+    yes bank | head -n 500 >many.txt
+    for command in 'explain m.safetensors - --json' 'explain m.safetensors -' 'predict m.safetensors --json'; do
+        # shellcheck disable=SC2086
+        "$attn" $command <many.txt >out.txt 2>err.txt
+        [ "$(wc -c <out.txt)" -gt 4096 ] || bad "attn $command: a larger output was expected"
+        # shellcheck disable=SC2086
+        "$attn" $command <many.txt >/dev/full 2>err.txt
+        code=$?
+        : >out.txt
+        last="attn $command >/dev/full"
+        [ "$code" -eq 2 ] || bad "$last: exit status $code, expected 2"
+        says 'attn: standard output: cannot write: No space left on device'
+        one_line
+    done
 fi
 
 # ---- a file that may not grow so far, over a good one ----

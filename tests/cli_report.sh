@@ -132,8 +132,17 @@ holds film.html '"words":["a","bat"],"target":1,'
 [ "$(grep -o '"words":' film.html | wc -l)" -eq 2 ] || bad "$last: not two sentences"
 ends 2 train train.tsv -o no.safetensors --quiet --report-sentence 'a bat'
 says 'attn train: --report-sentence needs --report FILE'
+ends 2 train train.tsv -o no.safetensors --quiet --report no.html --report-sentence ''
+says 'attn: --report-sentence: a sentence without a word'
+ends 2 train train.tsv -o no.safetensors --quiet --report no.html --report-sentence 'a bat' --report-sentence 'a crane'
+says 'attn: --report-sentence 2: no word of the sentence'
+for outputs in '--report - --json' '--report - --log -' '--log - --json'; do
+    # shellcheck disable=SC2086
+    ends 2 train train.tsv -o no.safetensors --quiet $outputs
+    says 'attn train: only one of --log, --report and --json can go to standard output'
+done
 ends 2 train train.tsv -o no.safetensors --quiet --report no.html --report-sentence 'a crane'
-says 'attn: no word of the sentence is one whose senses the model knows'
+says 'attn: --report-sentence: no word of the sentence is one whose senses the model knows'
 ends 2 train train.tsv -o no.safetensors --quiet --report no.txt
 says 'attn: no.txt: a page is an HTML file: expected the extension .html'
 ends 2 train train.tsv -o no.safetensors --quiet --report train.tsv

@@ -58,7 +58,14 @@ static void missing_characters_are_named(void **state)
     assert_string_equal(chinese.notes, "");
     assert_string_equal(face.notes, "");
     assert_false(same(&latin, &chinese));
-    assert_false(same(&chinese, &face)); /* the other face has letters of one width */
+    assert_false(same(&chinese, &face));        /* the other face has letters of one width */
+    static const char *const bell[] = {"a\ab"}; /* DejaVu has no pictures of control characters: its package would not help */
+    const attn_heatmap_panel p = {.rows = 1, .columns = 1, .values = (const double[]){0.5}, .row_labels = bell, .column_labels = bell};
+    const attn_heatmap_config c = {.panels = &p, .n_panels = 1, .font = LATIN};
+    attn_image image;
+    assert_int_equal(attn_heatmap_draw(&c, &image, NULL, NULL, NULL), ATTN_OK);
+    assert_contains(image.notes, "no glyph for U+2407, drawn as code points in boxes: install fonts-symbola or");
+    attn_image_free(&image);
     attn_image_free(&latin);
     attn_image_free(&chinese);
     attn_image_free(&face);

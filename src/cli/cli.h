@@ -71,11 +71,15 @@ char **rest_of_arguments(struct argp_state *state, int *n);
 
 /* Adds an option that may be given several times to a list, which free() frees. */
 void add_text(char ***list, int *n, char *text);
+/* Is the path "-", standard input or output? Not if it is NULL. */
+bool is_stdio(const char *path);
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state);
 double parse_real(const char *option, const char *text, double low, double high, struct argp_state *state);
 uint64_t parse_seed(const char *option, const char *text, struct argp_state *state);
 /* Index of `text` in a NULL-terminated list of names. */
 int parse_choice(const char *option, const char *text, const char *const names[], struct argp_state *state);
+/* A number counted from 0, or -1 - i for the i-th name. */
+int parse_index_or(const char *option, const char *text, const char *const names[], struct argp_state *state);
 /* Runs argp with exit status FAILED on a usage error, and positional arguments anywhere. */
 void parse(const struct argp *argp, int argc, char **argv, void *input);
 
@@ -108,6 +112,7 @@ typedef struct sentence_source {
     int n;
     const char *file; /* NULL: none; "-": standard input */
     bool all, quiet;  /* all: one that fails stops none of the others */
+    const char *name; /* of one, before messages; NULL: "sentence", if there are several */
 } sentence_source;
 
 /* What is done with each: `where` goes before messages ("", "sentence 2: ", "standard input:3: "), `number` is that of the line or

@@ -64,7 +64,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (a->model == NULL || a->n == 0) {
             argp_error(state, a->model == NULL ? "a model is missing" : "no data");
         }
-        if (a->json && a->predictions != NULL && strcmp(a->predictions, "-") == 0) {
+        if (a->json && is_stdio(a->predictions)) {
             argp_error(state, "--json and --predictions cannot both go to standard output");
         }
         return 0;

@@ -17,6 +17,8 @@ typedef struct arguments {
 
 enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_HEAD, KEY_MEMBER, KEY_DIGITS, KEY_BRIEF };
 
+static const char *const all_or_one[] = {"all", NULL};
+
 static error_t parse_argument(arguments *a, char *text, struct argp_state *state)
 {
     if (a->model == NULL) {
@@ -43,10 +45,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
         return 0;
     case KEY_HEAD:
-        a->part.head = strcmp(text, "all") == 0 ? -1 : parse_int("head", text, 0, INT32_MAX, state);
+        a->part.head = parse_index_or("head", text, all_or_one, state);
         return 0;
     case KEY_MEMBER:
-        a->part.member = strcmp(text, "all") == 0 ? -1 : parse_int("member", text, 0, INT32_MAX, state);
+        a->part.member = parse_index_or("member", text, all_or_one, state);
         return 0;
     case KEY_DIGITS:
         a->part.digits = parse_int("digits", text, 0, 12, state);
@@ -152,7 +154,7 @@ static int check_part(const attn_word_sense *m, const explain_part *part)
 
 static sentence_source source_of(const arguments *a)
 {
-    return (sentence_source){&a->sentence, 1, NULL, false, a->quiet};
+    return (sentence_source){.sentences = &a->sentence, .n = 1, .quiet = a->quiet};
 }
 
 static int print_steps(const arguments *a, attn_word_sense *m)

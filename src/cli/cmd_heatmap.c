@@ -62,14 +62,7 @@ static const struct argp_option options[] = {
 
 /* ---- options ---- */
 
-static int parse_head(const char *text, struct argp_state *state)
-{
-    if (text[0] >= '0' && text[0] <= '9') {
-        return parse_int("head", text, 0, INT_MAX, state);
-    }
-    static const char *const names[] = {"mean", "all", NULL};
-    return parse_choice("head", text, names, state) == 0 ? ATTN_HEAD_MEAN : ATTN_HEAD_ALL;
-}
+static const char *const heads[] = {"mean", "all", NULL}; /* as ATTN_HEAD_MEAN, ATTN_HEAD_ALL */
 
 static void parse_annotate(const char *text, struct argp_state *state, attn_heatmap_config *look)
 {
@@ -100,11 +93,6 @@ static void check_format(const char *option, const char *path, const output_form
     if (format_of(path, formats) == NULL) {
         argp_error(state, "%s: expected a name that ends in %s for %s", path, format_names(formats, names, sizeof names), option);
     }
-}
-
-static bool is_stdio(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
 }
 
 static void check_arguments(heatmap_arguments *a, struct argp_state *state)
@@ -210,7 +198,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         a->columns = text;
         return 0;
     case KEY_HEAD:
-        a->request.head = parse_head(text, state);
+        a->request.head = parse_index_or("head", text, heads, state);
         a->has_head = true;
         return 0;
     case KEY_COLOR: {
@@ -242,8 +230,7 @@ static const struct argp argp = {
     parse_option,
     "MODEL [SENTENCE...] [-o FILE]\n--matrix FILE [--rows FILE] [--columns FILE] [-o FILE]",
     "Draws who attends to whom in sentences, a panel for each: rows are the words that look, columns those that are looked at, darker is "
-    "more. Words of a sentence are separated by spaces; without SENTENCE, sentences are read from standard input, one a line. Or draws any "
-    "matrix in the same way.",
+    "more. Without SENTENCE, or where it is -, sentences are read from standard input, one a line. Or draws any matrix in the same way.",
     NULL,
     NULL,
     NULL};

@@ -157,7 +157,7 @@ static int make_page(const arguments *a, attn_word_sense *m)
     target_choice target = a->target;
     int code = settle_target(m, &target);
     if (code == DONE) {
-        code = words_collect(&w, m, &(sentence_source){a->sentences, a->n, NULL, false, a->quiet}, target, a->tokenize);
+        code = words_collect(&w, m, &(sentence_source){.sentences = a->sentences, .n = a->n, .quiet = a->quiet}, target, a->tokenize);
     }
     code = code == DONE ? open_before(a, m, &before) : code;
     if (code == DONE) {

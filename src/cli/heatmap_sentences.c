@@ -151,7 +151,8 @@ int panels_of_sentences(const sentence_request *request, panels *p)
     } else if (request->head >= j.heads) {
         code = fail("--head is %d, the model has the heads 0..%d", request->head, j.heads - 1);
     } else {
-        code = each_sentence(&(sentence_source){request->sentences, request->n, NULL, false, request->quiet}, add_sentence, &j);
+        code =
+            each_sentence(&(sentence_source){.sentences = request->sentences, .n = request->n, .quiet = request->quiet}, add_sentence, &j);
     }
     attn_word_sense_free(m);
     return code;

@@ -30,8 +30,12 @@ void note(bool quiet, const char *format, ...)
 
 void close_output(void)
 {
+    bool lost = ferror(stdout) != 0;
     errno = 0;
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if (lost) { /* stdio has forgotten why: the same happens to another byte, unless there is room again */
+        (void)!write(STDOUT_FILENO, "\n", 1);
+    }
+    if (fflush(stdout) != 0 || lost) {
         _exit(fail("standard output: cannot write: %s", errno != 0 ? strerror(errno) : "an earlier write failed"));
     }
 }

@@ -1,10 +1,16 @@
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
 /* The program never calls setlocale, so strtod reads a point whatever the user's locale. */
+
+bool is_stdio(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
 
 int parse_int(const char *option, const char *text, int low, int high, struct argp_state *state)
 {
@@ -51,6 +57,25 @@ int parse_choice(const char *option, const char *text, const char *const names[]
     }
     argp_error(state, "--%s is '%s', expected one of: %s", option, text, list);
     return -1;
+}
+
+int parse_index_or(const char *option, const char *text, const char *const names[], struct argp_state *state)
+{
+    char list[200] = "";
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return -1 - i;
+        }
+        size_t at = strlen(list);
+        (void)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > INT_MAX) {
+        argp_error(state, "--%s is '%s', expected %s or a whole number from 0 on", option, text, list);
+    }
+    return (int)value;
 }
 
 void parse(const struct argp *argp, int argc, char **argv, void *input)

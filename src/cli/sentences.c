@@ -131,8 +131,11 @@ int each_sentence(const sentence_source *from, sentence_fn visit, void *ctx)
     char where[64] = "";
     int code = DONE;
     for (int i = 0; i < from->n && (code == DONE || from->all); i++) {
+        const char *name = from->name != NULL ? from->name : "sentence";
         if (from->n > 1) {
-            (void)snprintf(where, sizeof where, "sentence %d: ", i + 1);
+            (void)snprintf(where, sizeof where, "%s %d: ", name, i + 1);
+        } else if (from->name != NULL) {
+            (void)snprintf(where, sizeof where, "%s: ", name);
         }
         int outcome = strcmp(from->sentences[i], "-") == 0 ? visit_file("-", &v) : visit(ctx, from->sentences[i], where, i + 1);
         code = outcome != DONE ? outcome : code;

@@ -31,8 +31,11 @@ static bool choose(training_film *f, const attn_corpus *data)
 static bool take_given(training_film *f, const train_arguments *a, const attn_word_sense *m)
 {
     report_words w;
-    bool ok = words_collect(&w, m, &(sentence_source){a->report_sentences, a->n_report_sentences, NULL, false, a->quiet},
-                            (target_choice){NULL, -1}, ATTN_TOKENIZE_AUTO) == DONE;
+    bool ok =
+        words_collect(&w, m,
+                      &(sentence_source){
+                          .sentences = a->report_sentences, .n = a->n_report_sentences, .quiet = a->quiet, .name = "--report-sentence"},
+                      (target_choice){NULL, -1}, ATTN_TOKENIZE_AUTO) == DONE;
     f->words = w.words;
     f->sentence = w.sentence;
     f->n = w.n;

@@ -194,8 +194,11 @@ static void check_arguments(train_arguments *a, struct argp_state *state)
     if (a->n == 0 || a->output == NULL) {
         argp_error(state, a->n == 0 ? "no training data" : "no model file: give -o FILE");
     }
-    if (strcmp(a->output, "-") == 0) {
+    if (is_stdio(a->output)) {
         argp_error(state, "a model cannot go to standard output: give -o FILE");
+    }
+    if (is_stdio(a->log) + is_stdio(a->report) + a->json > 1) {
+        argp_error(state, "only one of --log, --report and --json can go to standard output");
     }
     if (a->dev != NULL && a->dev_fraction > 0) {
         argp_error(state, "--dev and --dev-fraction exclude each other");

@@ -8,7 +8,9 @@
             columnTitle: 'key: looked at',
             barTitle: 'attention weight',
             darker: 'A row is the word that looks, a column the word looked at; darker is more.',
+            lighter: 'A row is the word that looks, a column the word looked at; lighter is nearer to 0.',
             stronger: 'Words on the left look, words on the right are looked at; a stronger line is more.',
+            farther: 'Words on the left look, words on the right are looked at; a stronger line is farther from 0.',
             sums: ' Each row sums to 1, apart from rounding.',
             help: 'Point at a cell or tap it to read it; click to keep it, Escape to let go; arrow keys move. Click words above the ' +
                 'columns (or press C) to add up what each row gives to them.',
@@ -26,7 +28,9 @@
             columnTitle: '键：被看的词',
             barTitle: '注意力权重',
             darker: '一行是在看的词，一列是被看的词；颜色越深，分得越多。',
+            lighter: '一行是在看的词，一列是被看的词；颜色越浅，越接近 0。',
             stronger: '左边的词在看，右边的词被看；线越深，分得越多。',
+            farther: '左边的词在看，右边的词被看；线越深，离 0 越远。',
             sums: '每行之和为 1（四舍五入除外）。',
             help: '指向或轻点一个格子可读出它；点击固定，按 Esc 松开；方向键移动。点击列上方的词（或按 C 键）可把各行分给这些词的注意力相加。',
             heads: '头',
@@ -108,7 +112,7 @@
         list.className = `panels ${state.view}`;
         list.replaceChildren(...panels.map((panel) => panel.element));
         const found = attn.survey(all);
-        const what = attn.say(state.view === 'lines' ? 'stronger' : 'darker');
+        const what = attn.say(state.view === 'lines' ? (data.diverging ? 'farther' : 'stronger') : (data.diverging ? 'lighter' : 'darker'));
         intro.textContent = data.barTitle === null ? what + (state.view === 'heatmap' && found.sumsToOne ? attn.say('sums') : '') : '';
         legend.replaceChildren(attn.colorBar(attn.colors, data.barTitle ?? attn.say('barTitle'),
             {...found, kinds: ['masked', 'nan'].filter((kind) => found[kind])}));

@@ -14,6 +14,7 @@
             allWords: (n) => `Show all ${n} words`,
             fewWords: 'Show the words with most weight',
             itself: 'itself',
+            outside: 'Words without a colour are too far away: the model does not look at them.',
         },
         'zh-Hans': {
             weightOf: (word) => [word, ' 的权重'],
@@ -26,6 +27,7 @@
             allWords: (n) => `显示全部 ${n} 个词`,
             fewWords: '只显示权重最大的词',
             itself: '自己',
+            outside: '没有颜色的词离得太远，模型看不到。',
         },
     });
 
@@ -130,6 +132,7 @@
             this.showRows(more);
             return [
                 attn.element('p', {class: 'mix-sentence'}, this.sentence.words.map((text, i) => this.chip(text, i))),
+                this.run.count < this.sentence.words.length ? attn.element('p', {class: 'quiet mix-outside'}, attn.say('outside')) : null,
                 attn.element('div', {class: 'mix-result'}, this.swatch,
                     attn.element('div', {class: 'mix-what'}, attn.element('h2', {}, attn.say('inThisSentence', word)),
                         attn.element('p', {class: 'quiet'}, attn.say('mixOf')))),

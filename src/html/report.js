@@ -9,7 +9,7 @@
             mixingSaid: 'One word, one fixed vector is not enough: next to other words it means something else. So the model makes a new vector ' +
                 'for it: the average of the vectors of its sentence, by weights that it has learned. Here each word is a colour. Move the weights.',
             mixingNote: 'The same word has the same colour in every sentence; the word in question is grey, since alone it has no sense yet. ' +
-                'Colours mix like light. They are a picture only: the senses below are computed from the model\'s own numbers.',
+                'Colours mix like light. They are a picture only: the probabilities of the senses are computed from the model\'s own numbers.',
             steps: 'Step by step, with every number',
             stepsSaid: 'Score, scale, softmax, weighted sum: how this model gets the weights and what it does with them.',
             sentence: 'Sentence',
@@ -26,7 +26,7 @@
             mixing: '把词当作颜色来混合',
             mixingSaid: '一个词只有一个固定向量是不够的：换了邻居，意思就变了。所以模型为它造一个新向量：把句中各词的向量按学到的权重求平均。' +
                 '这里每个词是一种颜色，移动滑块就是改变权重。',
-            mixingNote: '同一个词在各句里颜色相同；被问的词是灰色，因为单独看它还没有确定的意思。颜色像光一样混合，只是图示：下面的词义概率由模型自己的数算出。',
+            mixingNote: '同一个词在各句里颜色相同；被问的词是灰色，因为单独看它还没有确定的意思。颜色像光一样混合，只是图示：词义的概率由模型自己的数算出。',
             steps: '一步一步，所有的数',
             stepsSaid: '打分、缩放、softmax、加权求和：这个模型怎样得到权重，又怎样用它们。',
             sentence: '句子',

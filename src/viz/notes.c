@@ -30,11 +30,14 @@ static const struct {
     int32_t first, last;
     const char *package;
 } packages[] = {
-    {0x0000, 0x024f, "fonts-dejavu-core"},  {0x0370, 0x052f, "fonts-dejavu-core"},  {0x1100, 0x11ff, "fonts-noto-cjk"},
-    {0x2000, 0x25ff, "fonts-dejavu-core"},  {0x2600, 0x27bf, "fonts-symbola"},      {0x2e80, 0x312f, "fonts-wqy-microhei"},
-    {0x3130, 0x318f, "fonts-noto-cjk"},     {0x3190, 0x9fff, "fonts-wqy-microhei"}, {0xac00, 0xd7ff, "fonts-noto-cjk"},
-    {0xf900, 0xfaff, "fonts-wqy-microhei"}, {0xff00, 0xffef, "fonts-wqy-microhei"}, {0x1d000, 0x1d7ff, "fonts-symbola"},
-    {0x1f000, 0x1faff, "fonts-symbola"},    {0x20000, 0x3ffff, "fonts-noto-cjk"},   {0x0000, ATTN__CODE_POINTS, "fonts-noto-core"},
+    {0x0000, 0x024f, "fonts-dejavu-core"},  {0x0370, 0x052f, "fonts-dejavu-core"},
+    {0x1100, 0x11ff, "fonts-noto-cjk"},     {0x2400, 0x243f, "fonts-symbola"},
+    {0x2000, 0x25ff, "fonts-dejavu-core"},  {0x2600, 0x27bf, "fonts-symbola"},
+    {0x2e80, 0x312f, "fonts-wqy-microhei"}, {0x3130, 0x318f, "fonts-noto-cjk"},
+    {0x3190, 0x9fff, "fonts-wqy-microhei"}, {0xac00, 0xd7ff, "fonts-noto-cjk"},
+    {0xf900, 0xfaff, "fonts-wqy-microhei"}, {0xff00, 0xffef, "fonts-wqy-microhei"},
+    {0x1d000, 0x1d7ff, "fonts-symbola"},    {0x1f000, 0x1faff, "fonts-symbola"},
+    {0x20000, 0x3ffff, "fonts-noto-cjk"},   {0x0000, ATTN__CODE_POINTS, "fonts-noto-core"},
 };
 #define N_PACKAGES ((int)(sizeof packages / sizeof packages[0]))
 

@@ -19,6 +19,10 @@ before(async () => {
     for (const name of ['known', 'english', 'chinese']) {
         attn(['heatmap', '--matrix', `${name}.tsv`, '-o', `${name}.html`, '--quiet']);
     }
+    write('scores.tsv', '-2\t1\n0.5\t0\n');
+    for (const lang of ['en', 'zh']) {
+        attn(['heatmap', '--matrix', 'scores.tsv', '--cmap', 'blue_red', '--lang', lang, '-o', `scores-${lang}.html`, '--quiet']);
+    }
     await start();
 });
 after(stop);
@@ -205,4 +209,15 @@ test('labels of mixed languages keep their own', withPage('known.html', {}, asyn
     assert.equal(await page.locator('html').getAttribute('lang'), 'zh-Hans');
     await cell(page, 0, 1).hover();
     assert.equal(await sentence(page), '「the」分给「手机」的注意力：0.79');
+}));
+
+test('on a diverging map lighter is nearer to 0, not darker more', withPage('scores-en.html', {}, async (page) => {
+    const intro = page.locator('.intro');
+    assert.match(await intro.textContent(), /lighter is nearer to 0\.$/);
+    await page.getByRole('radio', {name: 'lines'}).check();
+    assert.match(await intro.textContent(), /a stronger line is farther from 0\.$/);
+}));
+
+test('and in Chinese: the lighter, the nearer to 0', withPage('scores-zh.html', {}, async (page) => {
+    assert.match(await page.locator('.intro').textContent(), /颜色越浅，越接近 0。$/);
 }));

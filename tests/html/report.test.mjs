@@ -32,6 +32,7 @@ before(async () => {
     attn(['report', 'scaled.model', PHONE, FRUIT, '-o', 'compared.html', '--before', 'additive.model', '--quiet']);
     attn(['report', 'scaled.model', HOSTILE, 'apple', '-o', 'hostile-report.html', '--tokenize', 'spaces', '--quiet']);
     attn(['explain', 'scaled.model', HOSTILE, '-o', 'hostile-steps.html', '--tokenize', 'spaces', '--quiet']);
+    attn(['report', 'scaled.model', `${'far '.repeat(12)}${'near '.repeat(30)}apple`, 'an apple', '-o', 'far.html', '--quiet']);
     await start();
 });
 after(stop);
@@ -359,3 +360,11 @@ for (const colorScheme of ['light', 'dark']) {
             }));
     }
 }
+
+test('words that the model does not look at have no colour, and the card says why', withPage('far.html', {}, async (page) => {
+    const plain = await card(page, 0).locator('.chip').evaluateAll((chips) => chips.filter((chip) =>
+        getComputedStyle(chip).backgroundColor === 'rgba(0, 0, 0, 0)').map((chip) => chip.textContent));
+    assert.deepEqual(plain, Array(12).fill('far'));
+    assert.equal(await card(page, 0).locator('.mix-outside').textContent(), 'Words without a colour are too far away: the model does not look at them.');
+    assert.equal(await card(page, 1).locator('.mix-outside').count(), 0);
+}));

@@ -13,7 +13,9 @@ static const char *const lines[] = {
     "            columnTitle: 'key: looked at',\n",
     "            barTitle: 'attention weight',\n",
     "            darker: 'A row is the word that looks, a column the word looked at; darker is more.',\n",
+    "            lighter: 'A row is the word that looks, a column the word looked at; lighter is nearer to 0.',\n",
     "            stronger: 'Words on the left look, words on the right are looked at; a stronger line is more.',\n",
+    "            farther: 'Words on the left look, words on the right are looked at; a stronger line is farther from 0.',\n",
     "            sums: ' Each row sums to 1, apart from rounding.',\n",
     "            help: 'Point at a cell or tap it to read it; click to keep it, Escape to let go; arrow keys move. Click words above the ' +\n",
     "                'columns (or press C) to add up what each row gives to them.',\n",
@@ -31,7 +33,9 @@ static const char *const lines[] = {
     "            columnTitle: '键：被看的词',\n",
     "            barTitle: '注意力权重',\n",
     "            darker: '一行是在看的词，一列是被看的词；颜色越深，分得越多。',\n",
+    "            lighter: '一行是在看的词，一列是被看的词；颜色越浅，越接近 0。',\n",
     "            stronger: '左边的词在看，右边的词被看；线越深，分得越多。',\n",
+    "            farther: '左边的词在看，右边的词被看；线越深，离 0 越远。',\n",
     "            sums: '每行之和为 1（四舍五入除外）。',\n",
     "            help: '指向或轻点一个格子可读出它；点击固定，按 Esc 松开；方向键移动。点击列上方的词（或按 C 键）可把各行分给这些词的注意力相加。',\n",
     "            heads: '头',\n",
@@ -113,7 +117,7 @@ static const char *const lines[] = {
     "        list.className = `panels ${state.view}`;\n",
     "        list.replaceChildren(...panels.map((panel) => panel.element));\n",
     "        const found = attn.survey(all);\n",
-    "        const what = attn.say(state.view === 'lines' ? 'stronger' : 'darker');\n",
+    "        const what = attn.say(state.view === 'lines' ? (data.diverging ? 'farther' : 'stronger') : (data.diverging ? 'lighter' : 'darker'));\n",
     "        intro.textContent = data.barTitle === null ? what + (state.view === 'heatmap' && found.sumsToOne ? attn.say('sums') : '') : '';\n",
     "        legend.replaceChildren(attn.colorBar(attn.colors, data.barTitle ?\? attn.say('barTitle'),\n",
     "            {...found, kinds: ['masked', 'nan'].filter((kind) => found[kind])}));\n",
@@ -143,4 +147,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "RPI3Ax5KDr1As9zlfJcDp/jNNET3nrjStF0d/ahv1Mc="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "kpexby2n2pyb3UtLLPA/vI2xng2qlr8VPxkFk1BOwZI="};

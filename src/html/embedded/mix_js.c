@@ -19,6 +19,7 @@ static const char *const lines[] = {
     "            allWords: (n) => `Show all ${n} words`,\n",
     "            fewWords: 'Show the words with most weight',\n",
     "            itself: 'itself',\n",
+    "            outside: 'Words without a colour are too far away: the model does not look at them.',\n",
     "        },\n",
     "        'zh-Hans': {\n",
     "            weightOf: (word) => [word, ' 的权重'],\n",
@@ -31,6 +32,7 @@ static const char *const lines[] = {
     "            allWords: (n) => `显示全部 ${n} 个词`,\n",
     "            fewWords: '只显示权重最大的词',\n",
     "            itself: '自己',\n",
+    "            outside: '没有颜色的词离得太远，模型看不到。',\n",
     "        },\n",
     "    });\n",
     "\n",
@@ -135,6 +137,7 @@ static const char *const lines[] = {
     "            this.showRows(more);\n",
     "            return [\n",
     "                attn.element('p', {class: 'mix-sentence'}, this.sentence.words.map((text, i) => this.chip(text, i))),\n",
+    "                this.run.count < this.sentence.words.length ? attn.element('p', {class: 'quiet mix-outside'}, attn.say('outside')) : null,\n",
     "                attn.element('div', {class: 'mix-result'}, this.swatch,\n",
     "                    attn.element('div', {class: 'mix-what'}, attn.element('h2', {}, attn.say('inThisSentence', word)),\n",
     "                        attn.element('p', {class: 'quiet'}, attn.say('mixOf')))),\n",
@@ -215,4 +218,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__mix_js = {lines, (int)(sizeof lines / sizeof lines[0]), "A1dVP3ztuFUMQadKMIxBhtT6u4SWAtt1wH4bFH9GWEg="};
+const attn__asset attn__mix_js = {lines, (int)(sizeof lines / sizeof lines[0]), "ogs/APwJnc1edGP78vEkVlh45i1BHsxjd+2P8Z/j7SM="};
