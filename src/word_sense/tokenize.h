@@ -31,7 +31,8 @@ typedef struct attn__rune {
 attn__rune attn__rune_at(const char *at);
 /* Punctuation or a symbol. */
 bool attn__is_mark(int32_t code);
-/* Whether all of the text is accents, joiners and selectors, as what is left of an emoji without its signs: nothing that could be a word. */
+/* Whether all of the text is accents, joiners and selectors, as what is left of an emoji without its signs: nothing that could be a word.
+ */
 bool attn__is_accessory(const char *text, size_t size);
 /* A character of a script that is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese. */
 bool attn__is_unspaced(int32_t code);
