@@ -53,7 +53,7 @@ ATTN_API void attn_tape_set_checking(attn_tape *t, bool checking);
 ATTN_API void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step);
 
 /** Threads that operations may use, 256 at most; 0 (the default) means attn_default_threads(). The number never changes a result by a
- * bit. */
+ * bit. A child of fork(2) whose parent has used threads works on one. */
 ATTN_API void attn_tape_set_threads(attn_tape *t, int threads);
 
 /** Threads used when none are asked for: OpenMP's own default, which follows OMP_NUM_THREADS and the processors this process may

@@ -3,6 +3,7 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <pthread.h>
 #endif
 
 /* Work below which threads cost more than they save: a busy machine, whose threads wait for each other, loses far more than a quiet one can
@@ -42,12 +43,35 @@ int attn__workers(int threads)
 #endif
 }
 
+#ifdef _OPENMP
+/* A fork copies the calling thread alone, and GCC's runtime would wait for ever for the others: a child of a process that has used them
+ * works on one thread. */
+static bool alone;
+static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+
+static void be_alone(void)
+{
+    alone = true;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, be_alone);
+}
+
+static bool may_start_threads(void)
+{
+    (void)pthread_once(&watch_once, watch_forks);
+    return !alone && !omp_in_parallel();
+}
+#endif
+
 void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx)
 {
 #ifdef _OPENMP
     bool worth = threads < 0 || (double)tiles * cost >= WORTH_THREADS;
     int workers = attn__workers(threads);
-    if (workers > 1 && tiles > 1 && worth && !omp_in_parallel()) {
+    if (workers > 1 && tiles > 1 && worth && may_start_threads()) {
         workers = workers < tiles ? workers : (int)tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
         for (int64_t tile = 0; tile < tiles; tile++) {

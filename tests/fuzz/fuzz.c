@@ -363,11 +363,38 @@ static void number(const uint8_t *data, size_t size, const attn_allocator *a)
     free(text);
 }
 
+/* ---- */
+
+typedef void (*target_fn)(const uint8_t *data, size_t size, const attn_allocator *a);
+
+#define TARGET(name) \
+    {                \
+#name, name  \
+    }
+static const struct {
+    const char *name;
+    target_fn run;
+} targets[] = {
+    TARGET(tsv),         TARGET(folder),      TARGET(vectors_text), TARGET(vectors_glove), TARGET(vectors_binary),
+    TARGET(predictions), TARGET(safetensors), TARGET(model),        TARGET(matrix),        TARGET(labels),
+    TARGET(font),        TARGET(label),       TARGET(utf8),         TARGET(sentence),      TARGET(number),
+};
+
+static target_fn chosen(void)
+{
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        if (strcmp(targets[i].name, ATTN_FUZZ) == 0) {
+            return targets[i].run;
+        }
+    }
+    abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     budget b = {.most = ((size_t)64 << 20) + 64 * size};
     attn_allocator a = {budget_alloc, budget_free, &b};
-    ATTN_FUZZ(data, size, &a);
+    chosen()(data, size, &a);
     if (b.used != 0) {
         fprintf(stderr, "%zu bytes are lost\n", b.used);
         abort();
