@@ -96,8 +96,8 @@ unknown words, which share one vector: mud
 9. Softmax: probability = exp(logit) / Σ exp(logit)
 
   sense  head 0    bias   prior   logit  exp(logit-max)  probability
-  shore  4.0000  0.0000  0.7517  4.7517          1.0000       0.9820
-  money  0.0000  0.0000  0.7517  0.7517          0.0183       0.0180
+  shore  4.0000  0.0000  0.6264  4.6264          1.0000       0.9820
+  money  0.0000  0.0000  0.6264  0.6264          0.0183       0.0180
 
 == prediction
 

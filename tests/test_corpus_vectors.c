@@ -38,12 +38,12 @@ static double *matrix_of(const attn_word_sense *m, const attn_corpus *c, bool tr
     return x;
 }
 
-/* "a b c", "b a", "b b c" by hand: neighbours a-b 2, a-c 1/2, b-b 2, b-c 2.5; sums 2.5, 6.5, 3; shares (to the 3/4) .238432, .488197,
- * .273370. So x[a,b] = ln(2/2.5) - ln(.488197) = .493892, x[a,c] = ln(.5/2.5) - ln(.273370) < 0, and so on. */
+/* "a b c", "b a", "b b c" by hand: neighbours a-b 2, a-c 1/2, b-b 2, b-c 2.5; sums 2.5, 6.5, 3; shares (roots) .269695, .434870,
+ * .295436. So x[a,b] = ln(2/2.5) - ln(.434870) = .609566, x[a,c] = ln(.5/2.5) - ln(.295436) < 0, and so on. */
 static void information_is_that_computed_by_hand(void **state)
 {
     (void)state;
-    const double expected[] = {0, 0.493892, 0, 0.255014, 0, 0.341417, 0, 0.534714, 0};
+    const double expected[] = {0, 0.609566, 0, 0.131810, 0, 0.263793, 0, 0.650387, 0};
     attn_corpus *c = attn_corpus_new(NULL);
     assert_int_equal(add_sentence(c, "1", 1, "a b c"), ATTN_OK);
     assert_int_equal(add_sentence(c, "2", 0, "b a"), ATTN_OK);
@@ -85,10 +85,10 @@ static void neighbours_end_after_ten_words(void **state)
     }
     double to_c = near - 1 + 0.1, sums[] = {near + 0.1, near + within + near + to_c, near + 0.1 + 1, to_c + 1}, total = 0;
     for (int i = 0; i < 4; i++) {
-        total += pow(sums[i], 0.75);
+        total += sqrt(sums[i]);
     }
-    assert_close(x[b * 4 + last], log(1 / sums[2]) - log(pow(sums[3], 0.75) / total), 1e-5, 0);
-    assert_close(x[last * 4 + b], log(1 / sums[3]) - log(pow(sums[2], 0.75) / total), 1e-5, 0);
+    assert_close(x[b * 4 + last], log(1 / sums[2]) - log(sqrt(sums[3]) / total), 1e-5, 0);
+    assert_close(x[last * 4 + b], log(1 / sums[3]) - log(sqrt(sums[2]) / total), 1e-5, 0);
     free(x);
     attn_word_sense_free(m);
     attn_corpus_free(c);
@@ -208,7 +208,7 @@ static void vectors_hold_the_left_singular_vectors(void **state)
     for (int64_t i = 0; i < n * 70; i++) {
         squares += (double)t[i] * (double)t[i];
     }
-    assert_close(sqrt(squares / (double)(n * n)), 0.4, 1e-5, 0); /* the size of components, of those that can be other than 0 */
+    assert_close(sqrt(squares / (double)(n * n)), 0.3, 1e-5, 0); /* the size of components, of those that can be other than 0 */
     free(gg);
     free(g);
     free(t);

@@ -220,7 +220,8 @@ static void every_number_of_the_configuration_is_checked(void **state)
     edit_fails("attn.config", "\"batch\":4", "\"batch\":0", ATTN_EFORMAT, "batch 0, expected at least 1");
     edit_fails("attn.config", "\"min_count\":1", "\"min_count\":0", ATTN_EFORMAT, "min_count is 0");
     edit_fails("attn.config", "\"label_smoothing\":0.1", "\"label_smoothing\":-0.1", ATTN_EFORMAT,
-               "label_smoothing is -0.1, expected 0 to 0.99");
+               "label_smoothing is -0.1 and prior 0.5, expected at least 0");
+    edit_fails("attn.config", "\"prior\":0.5", "\"prior\":-0.1", ATTN_EFORMAT, "prior -0.1, expected at least 0");
 }
 
 static void words_and_senses_are_checked(void **state)

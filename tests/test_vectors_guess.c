@@ -109,7 +109,7 @@ static double *image_of(const attn_word_sense *text, int words)
         }
     }
     for (int i = 0; i < WIDTH; i++) {
-        a[i * (WIDTH + 1)] += 3;
+        a[i * (WIDTH + 1)] += 2;
     }
     eliminate(a, b, WIDTH, DIM);
     free(a);

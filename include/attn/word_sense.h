@@ -57,8 +57,8 @@ typedef struct attn_word_sense_config {
     double word_dropout;      /* share of context words hidden from a sentence */
     double attention_dropout; /* of weights */
     double label_smoothing;   /* share of the target spread over all senses of the word; -1: chosen by the size of the corpus */
-    double prior;             /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
-    int patience;             /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
+    double prior; /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training; -1: by the vectors */
+    int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
     uint64_t seed;
     int threads; /* 0: attn_default_threads(); never changes the result */
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */

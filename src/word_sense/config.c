@@ -39,7 +39,7 @@ static const field fields[] = {
     {AT(word_dropout), REAL, 0, 0.99},
     {AT(attention_dropout), REAL, 0, 0.99},
     {AT(label_smoothing), REAL, -1, 0.99},
-    {AT(prior), REAL, 0, 10},
+    {AT(prior), REAL, -1, 10},
     {AT(patience), INTEGER, 0, 1000000},
     {AT(seed), SEED, 0, 0},
 };
@@ -68,7 +68,7 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .word_dropout = 0.2,
         .attention_dropout = 0.1,
         .label_smoothing = -1,
-        .prior = 0.6,
+        .prior = -1,
     };
 }
 

@@ -1,5 +1,5 @@
 /* Which words stand near which: positive pointwise mutual information of all pairs of vocabulary words, as a sparse matrix.
- *     x[w,u] = max(0, ln(c(w,u) / c(w)) - ln(share(u))),   share(u) = c(u)^0.75 / sum of all c^0.75
+ *     x[w,u] = max(0, ln(c(w,u) / c(w)) - ln(share(u))),   share(u) = c(u)^0.5 / sum of all c^0.5
  * c(w,u) counts neighbours within NEIGHBOURS tokens, each with weight 1 / distance.
  * Source: Levy, Goldberg, Dagan 2015, "Improving distributional similarity with lessons learned from word embeddings", TACL 3. */
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "word_sense/cooccurrence.h"
 
 #define NEIGHBOURS 10
-#define SMOOTHING  0.75
+#define SMOOTHING  0.5
 
 /* All tokens of the corpus as vocabulary numbers, -1 for unknown words; sentence i is ids[begin[i]] .. ids[begin[i + 1] - 1]. Word w
  * stands at where[first[w]] .. where[first[w + 1] - 1]. */

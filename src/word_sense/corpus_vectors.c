@@ -9,7 +9,7 @@
 #define EXTRA_COLUMNS 20
 #define ROUNDS        3
 /* Root mean square of the vectors' components. */
-#define SIZE      0.4
+#define SIZE      0.3
 #define TILE_ROWS 256
 
 typedef struct svd {

@@ -6,6 +6,11 @@
 
 #include "word_sense/vectors.h"
 
+/* Weights of a sense's share if none was asked for, found by cross-validation on training data: the better the vectors, the surer the model
+ * is of its evidence, and the nearer the best weight is to Bayes' 1. */
+#define PRIOR           0.5
+#define PRIOR_WITH_FILE 0.7
+
 uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose)
 {
     uint32_t w[4];
@@ -131,6 +136,9 @@ static attn_status take_config(attn_word_sense *m, const attn_word_sense_config 
     attn_status status = attn__config_check(c, error);
     if (status == ATTN_OK) {
         m->config = *c;
+        if (c->prior < 0) {
+            m->config.prior = c->vectors == ATTN_VECTORS_FILE ? PRIOR_WITH_FILE : PRIOR;
+        }
         m->config.vectors_file = NULL;
         m->config.vectors_progress = NULL;
         m->config.vectors_progress_ctx = NULL;

@@ -28,8 +28,9 @@ static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, at
         status = attn__fail(error, ATTN_EFORMAT, "configuration: min_count is %d and batch %d, expected at least 1", config.min_count,
                             config.batch);
     }
-    if (status == ATTN_OK && config.label_smoothing < 0) {
-        status = attn__fail(error, ATTN_EFORMAT, "configuration: label_smoothing is %g, expected 0 to 0.99", config.label_smoothing);
+    if (status == ATTN_OK && (config.label_smoothing < 0 || config.prior < 0)) {
+        status = attn__fail(error, ATTN_EFORMAT, "configuration: label_smoothing is %g and prior %g, expected at least 0",
+                            config.label_smoothing, config.prior);
     }
     if (status == ATTN_OK) {
         m->config = config;
