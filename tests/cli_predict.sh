@@ -201,4 +201,12 @@ ends 0 predict m.safetensors -f many.txt
 [ "$(wc -l <out.txt)" -eq 40000 ] || bad 'answers are missing'
 [ "$(sort -u out.txt | wc -l)" -eq 2 ] || bad 'the same sentence has several answers'
 
+# Words do not control the terminal.
+for command in predict explain; do
+    ends 0 "$command" m.safetensors "$(printf 'his \033[31mred\177 \302\233x bat')" --tokenize spaces
+    [ "$(head -n 1 out.txt)" = 'his ␛[31mred␡ �x [bat]' ] || bad "$last: the first line is $(head -n 1 out.txt)"
+    LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out.txt && bad "$last: control characters"
+done
+[ "$(grep -c '^  ␛\[31mred␡   ' out.txt)" -gt 0 ] || bad "$last: no such row in a table"
+
 finish

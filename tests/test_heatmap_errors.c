@@ -138,6 +138,29 @@ static void too_large_a_picture_is_refused_with_advice(void **state)
     free(w);
 }
 
+/* Cells grow for numbers that must be there, so that smaller ones are no advice. */
+static void too_many_numbers_are_refused_with_advice(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    double *w = calloc((size_t)N * N, sizeof *w);
+    assert_non_null(w);
+    const attn_heatmap_panel p = {.rows = N, .columns = N, .values = w};
+    attn_heatmap_config c = with(&p);
+    attn_error error = {0};
+    c.annotate = ATTN_ANNOTATE_ALL;
+    c.digits = 9;
+    assert_int_equal(with_cell(c, 0, &error), ATTN_ESHAPE);
+    assert_contains(error.message, "pixels are too many for one picture; numbers only where they fit would do");
+    assert_int_equal(with_cell(c, 5, &error), ATTN_ESHAPE);
+    assert_contains(error.message, "; numbers only where they fit would do");
+    c.annotate = ATTN_ANNOTATE_AUTO;
+    attn_image image;
+    assert_int_equal(attn_heatmap_draw(&c, &image, NULL, NULL, &error), ATTN_OK);
+    attn_image_free(&image);
+    free(w);
+}
+
 static void a_matrix_beyond_all_cells_is_refused(void **state)
 {
     (void)state;
@@ -203,9 +226,10 @@ static void drawing_without_memory_fails_cleanly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_configuration_is_refused),     cmocka_unit_test(labels_must_be_utf8),
-        cmocka_unit_test(a_font_that_is_not_there_is_an_error), cmocka_unit_test(too_large_a_picture_is_refused_with_advice),
-        cmocka_unit_test(a_matrix_beyond_all_cells_is_refused), cmocka_unit_test(drawing_without_memory_fails_cleanly),
+        cmocka_unit_test(a_wrong_configuration_is_refused),         cmocka_unit_test(labels_must_be_utf8),
+        cmocka_unit_test(a_font_that_is_not_there_is_an_error),     cmocka_unit_test(too_large_a_picture_is_refused_with_advice),
+        cmocka_unit_test(too_many_numbers_are_refused_with_advice), cmocka_unit_test(a_matrix_beyond_all_cells_is_refused),
+        cmocka_unit_test(drawing_without_memory_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,21 @@ static void clitics(void **state)
 }
 
 /* Training text without marks: the words alone. */
+/* Emoji are left out with all that they are made of; controls of direction are no part of a word. */
+static void invisible_characters(void **state)
+{
+    (void)state;
+    attn_word_sense *m = penn(), *zh = chinese();
+    WORDS(m, "the 👩‍👩‍👧‍👦 bank", "the|bank");
+    WORDS(m, "the bank❤️ is 👍🏽 not 🏳️‍🌈", "the|bank|is|not");
+    WORDS(m, "\u200ethe\u200f \u2067bank\u2069.", "the|bank|.");
+    WORDS(m, "e\u0301te\u0301 bank", "e\u0301te\u0301|bank");
+    CHARS(zh, "我爱❤️苹果👩‍👧", "我|爱|苹果");
+    SPACES(m, "the ❤️ bank", "the|❤️|bank");
+    attn_word_sense_free(zh);
+    attn_word_sense_free(m);
+}
+
 static void text_without_marks(void **state)
 {
     static const char *const sentences[] = {"bank of the river", "bank cannot lend to a shop"};
@@ -357,6 +372,7 @@ int main(void)
         cmocka_unit_test(marks_are_tokens),
         cmocka_unit_test(words_of_the_vocabulary_stay_whole),
         cmocka_unit_test(clitics),
+        cmocka_unit_test(invisible_characters),
         cmocka_unit_test(text_without_marks),
         cmocka_unit_test(text_with_capitals),
         cmocka_unit_test(white_space_of_unicode),

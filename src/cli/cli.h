@@ -90,7 +90,13 @@ void print_json(json_t *object);
 /* The same piece by piece, for what is printed often: text as a JSON string; a number with a point, or null if it is not finite. */
 void print_json_text(const char *text);
 void print_json_real(double x);
-/* Text padded with spaces to `width` terminal columns (Chinese characters take two). */
+/* Text for people: pictures of control characters (U+2400 ...) stand for them, so that no word controls the terminal. */
+void print_text(const char *text);
+/* Token number i of a sentence, in brackets if it is asked about. */
+void print_token(int i, const char *token, bool asked);
+/* Terminal columns that it takes. */
+int text_width(const char *text);
+/* The same padded with spaces to `width` terminal columns (Chinese characters take two). */
 void print_padded(const char *text, int width);
 
 /* ---- data.c ---- */

@@ -143,11 +143,13 @@ static void print_as_text(const attn_word_sense *m, const attn_example *e, int t
 {
     (void)m;
     for (int i = 0; i < e->length; i++) {
-        printf(i == target ? "%s[%s]" : "%s%s", i > 0 ? " " : "", e->tokens[i]);
+        print_token(i, e->tokens[i], i == target);
     }
     printf("\n  ");
     for (int s = 0; s < p->n_senses; s++) {
-        printf("%s%s%s %.3f", s > 0 ? "   " : "", s == p->best ? "* " : "", p->senses[s], p->probabilities[s]);
+        printf("%s%s", s > 0 ? "   " : "", s == p->best ? "* " : "");
+        print_text(p->senses[s]);
+        printf(" %.3f", p->probabilities[s]);
     }
     putchar('\n');
 }

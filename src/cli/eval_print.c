@@ -80,7 +80,7 @@ static int widest_name(attn_scores *s)
     for (int i = 0; i < attn_scores_words(s); i++) {
         attn_word_score w = attn_scores_word(s, i);
         for (int j = 0; j < w.n_senses; j++) {
-            int n = attn_utf8_width(w.senses[j].sense) + 2;
+            int n = text_width(w.senses[j].sense) + 2;
             width = n > width ? n : width;
         }
     }

@@ -266,7 +266,7 @@ static void print_title(const page *p)
 {
     const attn_explanation *e = p->e;
     for (int i = 0; i < p->sentence->length; i++) {
-        printf(i == e->target ? "%s[%s]" : "%s%s", i > 0 ? " " : "", p->sentence->tokens[i]);
+        print_token(i, p->sentence->tokens[i], i == e->target);
     }
     printf("\n%s scores, heads: %d, width of a query and of a key: %d, of a value: %d\n", score_name(e->score), e->heads, e->d, e->dv);
     if (e->n < p->sentence->length) {
@@ -275,7 +275,8 @@ static void print_title(const page *p)
     bool any = false;
     for (int j = 0; j < e->n; j++) {
         if (!e->known[j]) {
-            printf("%s%s", any ? " " : "unknown words, which share one vector: ", word_at(p, j));
+            fputs(any ? " " : "unknown words, which share one vector: ", stdout);
+            print_text(word_at(p, j));
             any = true;
         }
     }

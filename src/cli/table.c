@@ -51,7 +51,7 @@ static int width_of(const table *t, int column)
 {
     int most = 0;
     for (int i = column; i < t->cells; i += t->columns) {
-        int width = attn_utf8_width(t->cell[i]);
+        int width = text_width(t->cell[i]);
         most = width > most ? width : most;
     }
     return most;
@@ -59,10 +59,10 @@ static int width_of(const table *t, int column)
 
 static void put_right(const char *text, int width)
 {
-    for (int i = attn_utf8_width(text); i < width; i++) {
+    for (int i = text_width(text); i < width; i++) {
         putchar(' ');
     }
-    fputs(text, stdout);
+    print_text(text);
 }
 
 /* Columns begin .. end - 1 of all rows, after the first column. */

@@ -189,14 +189,27 @@
         }
 
         // Cells fill the room there is, between the smallest and the largest that look well; labels stand upright where they are too wide.
-        resize(room) {
-            const {rows, columns} = this.matrix;
-            const widest = LABEL * Math.max(...columns.map(ems)) + 14;
+        // Room beside the cells, and what their words and numbers would like (the larger and the smaller numbers).
+        measures() {
+            const {rows, columns, chosen} = this.matrix;
+            const sums = chosen.size > 0 ? 1 : 0;
             const longest = Math.max(...this.cells.flat().map((cell) => cell.lastChild.textContent.length));
-            const numbers = NUMBER.map((size) => size * ems('8') * longest + 6);
-            const left = LABEL * Math.min(Math.max(...rows.map(ems)), 12) + 56;
-            const sums = this.matrix.chosen.size > 0 ? 1 : 0;
-            const share = Math.floor((room - left - 12 * sums) / (columns.length + sums)) - 2;
+            return {
+                count: columns.length + sums,
+                beside: LABEL * Math.min(Math.max(...rows.map(ems)), 12) + 56 + 12 * sums,
+                widest: LABEL * Math.max(...columns.map(ems)) + 14,
+                numbers: NUMBER.map((size) => size * ems('8') * longest + 6),
+            };
+        }
+
+        needs() {
+            const {count, beside, numbers} = this.measures();
+            return beside + count * ((data.cell || numbers[0]) + 2);
+        }
+
+        resize(room) {
+            const {count, beside, widest, numbers} = this.measures();
+            const share = Math.floor((room - beside) / count) - 2;
             const wanted = Math.min(Math.max(most.width, widest), WIDEST);
             let width = data.cell || Math.max(Math.min(share, wanted), least.width);
             if (data.annotate === 'all') {

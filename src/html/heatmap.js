@@ -89,7 +89,7 @@
         return state.view === 'lines' ? attn.Lines : large ? attn.Canvas : attn.Grid;
     };
 
-    const resize = () => panels.forEach((panel) => panel.view.resize(list.clientWidth));
+    const resize = () => attn.resizePanels(panels, list);
 
     const showClear = () => {
         clear.hidden = panels.every((panel) => panel.matrix.chosen.size === 0);

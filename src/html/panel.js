@@ -10,6 +10,7 @@
 //   reveal(target)        scrolls there and takes the focus, after a key
 //   draw()                shows numbers and choices anew
 //   resize(width)         chooses sizes for that much room
+//   needs()               if it has that: the width below which numbers become small
 'use strict';
 {
     let holder = null; // the panel with the locked cell: there is one at most
@@ -177,6 +178,15 @@
             attn.unlock();
         }
     });
+    // Sizes for all panels of an element: as many beside each other as keep their numbers readable.
+    attn.resizePanels = (panels, list) => {
+        const room = list.clientWidth;
+        const gap = parseFloat(getComputedStyle(list).columnGap) || 0;
+        const needs = Math.max(...panels.map(({view}) => view.needs?.() ?? room));
+        const beside = Math.max(1, Math.min(panels.length, Math.floor((room + gap) / (needs + gap))));
+        panels.forEach(({view}) => view.resize(Math.floor((room + gap) / beside - gap)));
+    };
+
     // The tooltip stays with its cell when something scrolls.
     document.addEventListener('scroll', () => pointed?.tell(), {capture: true, passive: true});
 }

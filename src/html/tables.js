@@ -82,7 +82,7 @@
             show();
         }));
 
-        const resize = () => panels.forEach((panel) => panel.view.resize(list.clientWidth));
+        const resize = () => attn.resizePanels(panels, list);
 
         const show = () => {
             const n = heads(state.which);

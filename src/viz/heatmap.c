@@ -15,39 +15,45 @@ typedef struct job {
 
 /* ---- the size of the picture ---- */
 
-static bool would_fit(const attn__plot *plot, int cell, int scale)
+static bool would_fit(const attn__plot *plot, int cell, int scale, attn_annotate annotate)
 {
     attn__plot trial = *plot;
     attn__plan plan;
-    trial.annotate = ATTN_ANNOTATE_AUTO;
+    trial.annotate = annotate;
     trial.cell = cell;
     trial.scale = scale;
     attn__plan_make(&trial, &plan);
     return attn__plan_bytes(&plan) <= ATTN__MAX_PICTURE;
 }
 
-/* What would be small enough: smaller cells, else a smaller scale, else cells whose size is open, so that they may show blocks. */
+/* What would be small enough: smaller cells, else a smaller scale, else numbers that need not fit, else cells whose size is open, so that
+ * they may show blocks. */
 static void advise(const attn__plot *plot, int cell, char *advice, size_t room)
 {
+    const attn_annotate given = plot->annotate;
     int low = 0, scale = plot->scale;
     for (int high = cell; low + 1 < high;) {
         int middle = low + (high - low) / 2;
-        *(would_fit(plot, middle, scale) ? &low : &high) = middle;
+        *(would_fit(plot, middle, scale, given) ? &low : &high) = middle;
     }
-    while (low == 0 && scale > 1 && !would_fit(plot, plot->cell, --scale)) {
+    while (low == 0 && scale > 1 && !would_fit(plot, plot->cell, --scale, given)) {
     }
     if (low > 0) {
         (void)snprintf(advice, room, "cells of %d pixel%s would do", low, low == 1 ? "" : "s");
-    } else if (scale < plot->scale && would_fit(plot, plot->cell, scale)) {
+    } else if (scale < plot->scale && would_fit(plot, plot->cell, scale, given)) {
         (void)snprintf(advice, room, "a scale of %d would do", scale);
+    } else if (would_fit(plot, plot->cell, plot->scale, ATTN_ANNOTATE_AUTO)) {
+        (void)snprintf(advice, room, "numbers only where they fit would do");
     } else {
-        (void)snprintf(advice, room, "%s would do", would_fit(plot, 0, 1) ? "scale 1 and cells without a given size" : "fewer panels");
+        bool open = would_fit(plot, 0, 1, ATTN_ANNOTATE_AUTO);
+        (void)snprintf(advice, room, "%s%s would do", open ? "scale 1 and cells without a given size" : "fewer panels",
+                       open && given == ATTN_ANNOTATE_ALL ? ", numbers only where they fit" : "");
     }
 }
 
 static attn_status too_large(const attn__plot *plot, const attn__plan *plan, attn_error *error)
 {
-    char advice[80];
+    char advice[100];
     advise(plot, plan->layout.block > 1 ? 1 : plan->layout.cell_height / plot->scale, advice, sizeof advice);
     return attn__fail(error, ATTN_ESHAPE, "heatmap: %lld x %lld pixels are too many for one picture; %s", (long long)plan->width,
                       (long long)plan->height, advice);

@@ -28,6 +28,19 @@ bool attn__is_mark(int32_t code)
     return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_SO;
 }
 
+bool attn__is_accessory(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        attn__rune r = attn__rune_at(text + i);
+        utf8proc_category_t kind = utf8proc_category(r.code);
+        if (kind != UTF8PROC_CATEGORY_MN && kind != UTF8PROC_CATEGORY_ME && kind != UTF8PROC_CATEGORY_CF) {
+            return false;
+        }
+        i += r.size;
+    }
+    return true;
+}
+
 bool attn__is_unspaced(int32_t code)
 {
     static const int32_t ranges[][2] = {
@@ -118,6 +131,13 @@ void attn__cut_add(attn__cutter *c, const char *text, size_t size)
     }
 }
 
+/* No part of a word: soft hyphens, and what says in which direction is written. */
+static bool is_silent(int32_t code)
+{
+    return code == 0xAD || code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 /* The character in lower case at `to`; its size, at most 4 bytes. */
 static size_t fold_rune(attn__rune r, char *to)
 {
@@ -129,7 +149,7 @@ static size_t fold_rune(attn__rune r, char *to)
         *to = '\'';
         return 1;
     }
-    return r.code == 0xAD ? 0 : (size_t)utf8proc_encode_char(utf8proc_tolower(r.code), (utf8proc_uint8_t *)to);
+    return is_silent(r.code) ? 0 : (size_t)utf8proc_encode_char(utf8proc_tolower(r.code), (utf8proc_uint8_t *)to);
 }
 
 const char *attn__cut_fold(attn__cutter *c, const char *text, size_t size, size_t *folded)

@@ -31,6 +31,9 @@ typedef struct attn__rune {
 attn__rune attn__rune_at(const char *at);
 /* Punctuation or a symbol. */
 bool attn__is_mark(int32_t code);
+/* Whether all of the text is accents, joiners and selectors, as what is left of an emoji without its signs: nothing that could be a word.
+ */
+bool attn__is_accessory(const char *text, size_t size);
 /* A character of a script that is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese. */
 bool attn__is_unspaced(int32_t code);
 
@@ -42,7 +45,7 @@ bool attn__cut_knows(const attn__cutter *c, const char *text, size_t size);
 bool attn__cut_asks(const attn__cutter *c, const char *text, size_t size);
 /* Adds a token as it stands. */
 void attn__cut_add(attn__cutter *c, const char *text, size_t size);
-/* The text in lower case, with straight apostrophes and without soft hyphens; valid until the next call. */
+/* The text in lower case, with straight apostrophes, without soft hyphens and controls of direction; valid until the next call. */
 const char *attn__cut_fold(attn__cutter *c, const char *text, size_t size, size_t *folded);
 /* Adds the text if the model knows it as it stands, else folded if it knows that; false if neither. */
 bool attn__cut_add_known(attn__cutter *c, const char *text, size_t size);

@@ -160,7 +160,9 @@ static void cut_clitic(attn__cutter *c, const char *at, size_t size)
         size_t ending = strlen(endings[i]);
         rest -= n > ending && memcmp(word + n - ending, endings[i], ending) == 0 ? ending : 0;
     }
-    attn__cut_add(c, word, rest);
+    if (!attn__is_accessory(word, rest)) {
+        attn__cut_add(c, word, rest);
+    }
     if (rest < n && attn__cut_knows(c, word + rest, n - rest)) {
         attn__cut_add(c, word + rest, n - rest);
     }

@@ -181,6 +181,19 @@ test('by keys and in Chinese too', withPage('chinese.html', {}, async (page) => 
     assert.equal(await sentence(page), '「苹果」分给所选 2 个词的注意力：1.00');
 }));
 
+test('heads stand beside each other while their numbers stay readable', withPage('en.html', {}, async (page) => {
+    await page.getByRole('radio', {name: 'all'}).check();
+    const boxes = await page.locator('.panel').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+    assert.equal(boxes.length, 6);
+    assert.deepEqual(boxes.slice(0, 3).map((box) => box.y), Array(3).fill(boxes[0].y));
+    assert.ok(boxes[3].y > boxes[2].y);
+    assert.equal(await page.locator('.no-numbers').count(), 0);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.setViewportSize({width: 420, height: 800});
+    const narrow = await page.locator('.panel').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().y));
+    assert.equal(new Set(narrow).size, 6);
+}));
+
 test('lines are as strong as the weights', withPage('en.html', {}, async (page) => {
     const weights = npy('mean.npy');
     await page.getByRole('radio', {name: 'lines'}).check();

@@ -94,7 +94,7 @@ static const char *const lines[] = {
     "        return state.view === 'lines' ? attn.Lines : large ? attn.Canvas : attn.Grid;\n",
     "    };\n",
     "\n",
-    "    const resize = () => panels.forEach((panel) => panel.view.resize(list.clientWidth));\n",
+    "    const resize = () => attn.resizePanels(panels, list);\n",
     "\n",
     "    const showClear = () => {\n",
     "        clear.hidden = panels.every((panel) => panel.matrix.chosen.size === 0);\n",
@@ -147,4 +147,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "kpexby2n2pyb3UtLLPA/vI2xng2qlr8VPxkFk1BOwZI="};
+const attn__asset attn__heatmap_js = {lines, (int)(sizeof lines / sizeof lines[0]), "J7E0Pr+x9VTl8OVT1z1hj1gqIzOG+eJDOw+pip7j/zc="};

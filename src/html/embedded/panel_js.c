@@ -15,6 +15,7 @@ static const char *const lines[] = {
     "//   reveal(target)        scrolls there and takes the focus, after a key\n",
     "//   draw()                shows numbers and choices anew\n",
     "//   resize(width)         chooses sizes for that much room\n",
+    "//   needs()               if it has that: the width below which numbers become small\n",
     "'use strict';\n",
     "{\n",
     "    let holder = null; // the panel with the locked cell: there is one at most\n",
@@ -182,9 +183,18 @@ static const char *const lines[] = {
     "            attn.unlock();\n",
     "        }\n",
     "    });\n",
+    "    // Sizes for all panels of an element: as many beside each other as keep their numbers readable.\n",
+    "    attn.resizePanels = (panels, list) => {\n",
+    "        const room = list.clientWidth;\n",
+    "        const gap = parseFloat(getComputedStyle(list).columnGap) || 0;\n",
+    "        const needs = Math.max(...panels.map(({view}) => view.needs?.() ?\? room));\n",
+    "        const beside = Math.max(1, Math.min(panels.length, Math.floor((room + gap) / (needs + gap))));\n",
+    "        panels.forEach(({view}) => view.resize(Math.floor((room + gap) / beside - gap)));\n",
+    "    };\n",
+    "\n",
     "    // The tooltip stays with its cell when something scrolls.\n",
     "    document.addEventListener('scroll', () => pointed?.tell(), {capture: true, passive: true});\n",
     "}\n",
 };
 
-const attn__asset attn__panel_js = {lines, (int)(sizeof lines / sizeof lines[0]), "Rbwk/VHoB7IqH7HNsKPbXN2YzlqleJbyMhnbYapiyIQ="};
+const attn__asset attn__panel_js = {lines, (int)(sizeof lines / sizeof lines[0]), "KgYsovIIrVsh98ThLFRo09OWtZfHHvT5tRUIrCXNkt0="};

@@ -87,7 +87,7 @@ static const char *const lines[] = {
     "            show();\n",
     "        }));\n",
     "\n",
-    "        const resize = () => panels.forEach((panel) => panel.view.resize(list.clientWidth));\n",
+    "        const resize = () => attn.resizePanels(panels, list);\n",
     "\n",
     "        const show = () => {\n",
     "            const n = heads(state.which);\n",
@@ -116,4 +116,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__tables_js = {lines, (int)(sizeof lines / sizeof lines[0]), "yQovrGVloDuy6tYaqqZNdFK3o8LFZYVaKU1kH869uHs="};
+const attn__asset attn__tables_js = {lines, (int)(sizeof lines / sizeof lines[0]), "lXg0YWlGkFmhyYLxRF2I7Ic7UohyJefD47OvC25Obhc="};
