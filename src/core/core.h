@@ -154,6 +154,7 @@ struct attn_tensor {
     attn_dtype dtype;
     bool needs_grad;
     bool reached; /* a backward pass has started to add to `grad` */
+    bool stale;   /* ... which the operation that is running has to clear first, see attn__op.clears */
     void *data, *grad;
     attn_tape *tape;
     attn_params *params; /* not NULL: a parameter, with its number */
@@ -199,6 +200,7 @@ struct attn__op {
     int arity;   /* -1: any number */
     bool sparse; /* backward notes itself which rows of a sparse table it adds to */
     bool moves;  /* only arranges its inputs anew, whatever they hold */
+    bool clears; /* backward calls attn__clear for every element of in[0]->grad before it adds to it: while it is in the cache */
     attn_status (*infer)(
         attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
     void (*forward)(attn__node *n);  /* writes out->data */

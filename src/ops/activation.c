@@ -18,6 +18,7 @@
     {                                                                                                                 \
         attn__node *n = ctx;                                                                                          \
         attn__span s = attn__elements(n, tile);                                                                       \
+        attn__clear(n, s.begin, s.end - s.begin);                                                                     \
         ATTN__K(n)->NAME##_b(s.end - s.begin, attn__at(n, n->out->data, s.begin), attn__at(n, n->out->grad, s.begin), \
                              attn__at(n, n->in[0]->grad, s.begin));                                                   \
     }                                                                                                                 \
@@ -39,6 +40,7 @@
     };                                                                                                                \
     const attn__op attn__op_##NAME = {.name = #NAME,                                                                  \
                                       .arity = 1,                                                                     \
+                                      .clears = true,                                                                 \
                                       .infer = attn__infer_same,                                                      \
                                       .forward = NAME##_forward,                                                      \
                                       .backward = NAME##_backward,                                                    \
@@ -64,6 +66,7 @@ static void gelu_tile_b(void *ctx, int64_t tile)
     attn__node *n = ctx;
     attn__span s = attn__elements(n, tile);
     bool erf_form = *(attn_gelu_form *)n->attributes == ATTN_GELU_ERF;
+    attn__clear(n, s.begin, s.end - s.begin);
     (erf_form ? ATTN__K(n)->gelu_erf_b : ATTN__K(n)->gelu_tanh_b)(s.end - s.begin, attn__at(n, n->in[0]->data, s.begin),
                                                                   attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[0]->grad, s.begin));
 }
@@ -107,5 +110,10 @@ static const attn__case gelu_cases[] = {
     {"tanh", 1, {{2, {5, 7}}}, -3, 3, build_tanh},
 };
 
-const attn__op attn__op_gelu = {
-    .name = "gelu", .arity = 1, .infer = gelu_infer, .forward = gelu_forward, .backward = gelu_backward, ATTN__CASES(gelu_cases)};
+const attn__op attn__op_gelu = {.name = "gelu",
+                                .arity = 1,
+                                .clears = true,
+                                .infer = gelu_infer,
+                                .forward = gelu_forward,
+                                .backward = gelu_backward,
+                                ATTN__CASES(gelu_cases)};

@@ -98,6 +98,7 @@ static void tile_backward(void *ctx, int64_t tile)
     int64_t classes = n->in[0]->shape.dim[1];
     double g = ATTN__K(n)->get(n->out->grad, 0) / (double)(l->counted > 0 ? l->counted : 1);
     for (int64_t i = span.begin; i < span.end; i++) {
+        attn__clear(n, i * classes, classes);
         if (l->targets[i] != ATTN_IGNORE) {
             ATTN__K(n)->cross_entropy_b(classes, attn__at(n, n->in[0]->data, i * classes), candidates(l, i, classes), l->targets[i],
                                         l->config.label_smoothing, saved[i].lse, g, attn__at(n, n->in[0]->grad, i * classes));
@@ -137,4 +138,4 @@ static const attn__case cases[] = {
 };
 
 const attn__op attn__op_cross_entropy = {
-    .name = "cross_entropy", .arity = 1, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
+    .name = "cross_entropy", .arity = 1, .clears = true, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};

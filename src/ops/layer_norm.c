@@ -72,6 +72,7 @@ static void tile_backward(void *ctx, int64_t tile)
     const stats *s = n->saved;
     void *x = attn__at(n, n->in[0]->data, span.begin * d), *g = attn__at(n, n->out->grad, span.begin * d);
     for (int64_t r = span.begin; r < span.end && n->in[0]->needs_grad; r++) {
+        attn__clear(n, r * d, d);
         ATTN__K(n)->layer_norm_b(d, attn__at(n, n->in[0]->data, r * d), n->in[1]->data, s[r], attn__at(n, n->out->grad, r * d),
                                  attn__at(n, n->in[0]->grad, r * d));
     }
@@ -120,4 +121,4 @@ static const attn__case cases[] = {
 };
 
 const attn__op attn__op_layer_norm = {
-    .name = "layer_norm", .arity = 3, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
+    .name = "layer_norm", .arity = 3, .clears = true, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};

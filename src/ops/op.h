@@ -28,6 +28,13 @@ void attn__each_column(attn__node *n, int64_t width, double rows, attn__tile_fn 
 attn__span attn__columns(const attn__node *n, int64_t width, int64_t tile);
 /* Address of element i of an array of the node's dtype. */
 void *attn__at(const attn__node *n, void *data, int64_t i);
+/* Before adding to elements first .. first + count - 1 of the first input's gradient, of an operation that clears it. */
+static inline void attn__clear(const attn__node *n, int64_t first, int64_t count)
+{
+    if (n->in[0]->stale) {
+        ATTN__K(n)->zero(count, (char *)n->in[0]->grad + (size_t)first * attn_dtype_size(n->in[0]->dtype));
+    }
+}
 /* Whether an operation that has nothing to do may return x itself: x is on the tape, which has no error. */
 bool attn__may_return(const attn_tape *t, const attn_tensor *x);
 /* One input, output of the same shape: the infer of most elementwise operations. */

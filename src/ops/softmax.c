@@ -41,6 +41,7 @@ static void tile_backward(void *ctx, int64_t tile)
     for (int64_t r = span.begin; r < span.end; r++) {
         attn__row row = mask_of(n, d, r);
         int64_t first = r * d.keys + row.begin;
+        attn__clear(n, r * d.keys, d.keys);
         ATTN__K(n)->softmax_b(row.end - row.begin, attn__at(n, n->out->data, first), attn__at(n, n->out->grad, first),
                               row.allow != NULL ? row.allow + row.begin : NULL, attn__at(n, n->in[0]->grad, first));
     }
@@ -119,4 +120,4 @@ static const attn__case cases[] = {
 };
 
 const attn__op attn__op_softmax = {
-    .name = "softmax", .arity = 1, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
+    .name = "softmax", .arity = 1, .clears = true, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
