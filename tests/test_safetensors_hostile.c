@@ -207,9 +207,9 @@ static void any_number_of_texts_is_read_back(void **state)
 {
     (void)state;
     for (int n = 0; n < 70; n++) {
-        char header[70 * 16 + 40] = "{\"__metadata__\":{";
+        char header[70 * 40 + 40] = "{\"__metadata__\":{";
         for (int i = 0; i < n; i++) {
-            snprintf(header + strlen(header), 16, "%s\"k%d\":\"%d\"", i > 0 ? "," : "", i, i * i);
+            snprintf(header + strlen(header), 40, "%s\"k%d\":\"%d\"", i > 0 ? "," : "", i, i * i);
         }
         strcat(header, "}}");
         bytes b = file(strlen(header), header, 0);
