@@ -56,7 +56,7 @@ typedef struct attn_word_sense_config {
     double dropout;           /* of embedding components; of the features it is 3/5 of that */
     double word_dropout;      /* share of context words hidden from a sentence */
     double attention_dropout; /* of weights */
-    double label_smoothing;   /* share of the target spread over all senses of the word; -1: chosen by the size of the corpus */
+    double label_smoothing;   /* share of the target spread over all senses of the word; -1: by the sentences of a sense */
     double prior; /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training; -1: by the vectors */
     int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
     uint64_t seed;

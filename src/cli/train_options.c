@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
     {"weight-decay", KEY_DECAY, "X", 0, "Decay of the matrices (default 0.05)", 3},
     {"dropout", KEY_DROPOUT, "X", 0, "Dropout of embedding components (default 0.5)", 3},
     {"label-smoothing", KEY_SMOOTHING, "X", 0,
-     "Share of the target spread over all senses of the word (default: 0.1 for up to 999 sentences, else 0)", 3},
+     "Share of the target spread over all senses of the word (default: 0.1 for less than 30 sentences a sense, else 0)", 3},
     {"clip", KEY_CLIP, "X", 0, "Largest norm of the gradients, 0 for no limit (default 5)", 3},
     {"dev", KEY_DEV, "DATA", 0, "Sentences to measure the model on after every epoch (of a folder: its split dev)", 4},
     {"dev-fraction", KEY_DEV_FRACTION, "X", 0, "The same, with a share of every sense held out from DATA (default 0)", 4},

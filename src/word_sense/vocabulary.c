@@ -10,9 +10,10 @@
 #define SMALL_BATCH 16
 #define LARGE_BATCH 64
 
-/* Training sentences below which targets are smoothed, and by how much. A few sentences look easier than they are; many tell by themselves
- * how sure to be, and smoothing would bound the logits, so that the prior buries rare senses. Found like the sizes of a step. */
-#define FEW_SENTENCES  1000
+/* Training sentences of a sense, on average, below which targets are smoothed, and by how much. A few sentences look easier than they are;
+ * many tell by themselves how sure to be, and smoothing would bound the logits, so that the prior buries rare senses. Found like the sizes
+ * of a step. */
+#define FEW_SENTENCES  30
 #define SMOOTHED_SHARE 0.1
 
 /* Tokens of training text from which on words seen once are too many to be worth a vector. */
@@ -241,7 +242,7 @@ attn_status attn__vocabulary_build(attn_word_sense *m, const attn_corpus *train,
         m->config.batch = attn__epoch_sentences(m) < SMALL_EPOCH ? SMALL_BATCH : LARGE_BATCH;
     }
     if (m->config.label_smoothing < 0) {
-        m->config.label_smoothing = attn_corpus_count(train) < FEW_SENTENCES ? SMOOTHED_SHARE : 0;
+        m->config.label_smoothing = attn_corpus_count(train) < (int64_t)FEW_SENTENCES * m->n_senses ? SMOOTHED_SHARE : 0;
     }
     attn__arena_rewind(&m->scratch, mark);
     return status;
