@@ -175,16 +175,18 @@ static bool hidden_at_border(int pattern, int64_t tile, int64_t i)
 static void hidden_rows_at_the_borders_of_tiles(void **state)
 {
     (void)state;
-    enum { N = 2 * ATTN__TILE_KEYS + 5, PATTERNS = 6 };
+    enum { Q = 2 * ATTN__TILE_QUERIES + 5, K = 2 * ATTN__TILE_KEYS + 5, PATTERNS = 6 };
     for (int n = 0; n < 3 * 2 * PATTERNS * 2; n++) {
-        uint8_t allow[N];
-        int32_t lengths[N];
+        uint8_t allow[K];
+        int32_t lengths[Q];
         int keys = n / 6 % PATTERNS, queries = (keys + n / 36 + 1) % PATTERNS;
-        for (int64_t i = 0; i < N; i++) {
+        for (int64_t i = 0; i < K; i++) {
             allow[i] = !hidden_at_border(keys, ATTN__TILE_KEYS, i);
-            lengths[i] = hidden_at_border(queries, ATTN__TILE_QUERIES, i) ? 0 : N;
         }
-        fused_problem p = {.a = {.batch = 1, .queries = N, .keys = N, .width = 3, .value_width = 5, .clip = n / 36, .seed = (uint64_t)n}};
+        for (int64_t i = 0; i < Q; i++) {
+            lengths[i] = hidden_at_border(queries, ATTN__TILE_QUERIES, i) ? 0 : K;
+        }
+        fused_problem p = {.a = {.batch = 1, .queries = Q, .keys = K, .width = 3, .value_width = 5, .clip = n / 36, .seed = (uint64_t)n}};
         p.a.config.score = (attn_score_config){.score = scores[n % 3], .heads = 2, .kv_heads = 1};
         p.a.config.mask = (attn_mask){.row_lengths = lengths, .allow = allow, .allow_form = ATTN_ALLOW_KEYS};
         p.a.config.soft_cap = n / 36 == 0 ? 0 : 2;
