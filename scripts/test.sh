@@ -88,16 +88,17 @@ bare_compiler() {
     build-test/bare
 }
 
+# The lower instruction sets are tested in the Release build.
 clang_build() {
     build clang -DCMAKE_C_COMPILER=clang
     # shellcheck disable=SC2086
-    ctest --test-dir build-test/clang $no_browser
+    ctest --test-dir build-test/clang $no_browser -E '_(baseline|v3)$'
 }
 
 serial_build() {
     build serial -DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTN_OPENMP=OFF
     # shellcheck disable=SC2086
-    ctest --test-dir build-test/serial $no_browser
+    ctest --test-dir build-test/serial $no_browser -E '_(baseline|v3)$'
 }
 
 # On the build without threads, which the OpenMP runtime keeps until the end and which would look like leaks.
@@ -112,8 +113,9 @@ valgrind_quick() {
 
 sanitizers() {
     build sanitizers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='-O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
+    # Of the lower instruction sets what is quick: kernels, tiles, products.
     # shellcheck disable=SC2086
-    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers $no_browser
+    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers $no_browser -E '^(fused|fused_bits|matmul_blas|attention_.*|reports_.*)_(baseline|v3)$'
 }
 
 # only_names PATTERN NM...: every global symbol that the command (an nm) lists as defined matches the pattern
@@ -180,10 +182,10 @@ case ${1-} in
     needs clang-format-14 'Formatting' formatting
     stage 'Public headers stand alone, in C and in C++' headers
     stage 'One compiler command, no build system' bare_compiler
-    needs clang 'clang, all tests' clang_build
-    stage 'Without OpenMP, all tests' serial_build
+    needs clang 'clang, tests' clang_build
+    stage 'Without OpenMP, tests' serial_build
     needs valgrind 'valgrind, the quick tests' valgrind_quick
-    stage 'Address and undefined-behaviour sanitizers, all tests' sanitizers
+    stage 'Address and undefined-behaviour sanitizers, tests' sanitizers
     stage 'Shared library, installed and used from outside' shared_library
     ;;
 --quick) ;;
