@@ -35,7 +35,7 @@ void close_output(void);
 /* ---- options.c: parsing of numbers and names; a bad one is a usage error ---- */
 
 /* Keys of long options without a letter: those that several subcommands have, then each one's own from KEY_FIRST on. */
-enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_FIRST = 1000 };
+enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_TARGET, KEY_TARGET_INDEX, KEY_FIRST = 1000 };
 
 #define OPTION_THREADS(group)                                                                                                    \
     {                                                                                                                            \
@@ -55,6 +55,18 @@ enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_FIRST = 1000 };
         "lang", KEY_LANG, "auto|en|zh", 0, "Language of a page's own words (default auto: by the words shown)", group \
     }
 
+#define OPTION_TARGET_INDEX(group)                                                                                   \
+    {                                                                                                                \
+        "target-index", KEY_TARGET_INDEX, "N", 0,                                                                    \
+            "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)", group \
+    }
+
+/* Which words of a sentence are asked about: --target WORD, --target-index N, else all that the model knows. */
+typedef struct target_choice {
+    const char *word; /* NULL: not given */
+    int index;        /* -1: not given */
+} target_choice;
+
 /* Where the options that several subcommands have leave their values; NULL for those that a subcommand has not. */
 typedef struct common_options {
     bool *json, *quiet;
@@ -62,10 +74,13 @@ typedef struct common_options {
     const char **split;
     attn_tokenization *tokenize;
     attn_language *language;
+    target_choice *target;
 } common_options;
 
 /* The parser of these: ARGP_ERR_UNKNOWN for any other key. */
 error_t parse_common(int key, char *text, struct argp_state *state, common_options to);
+/* At ARGP_KEY_END: not both of --target and --target-index. */
+void check_target(target_choice choice, struct argp_state *state);
 /* At ARGP_KEY_ARG: this positional argument and all after it, *n of them. */
 char **rest_of_arguments(struct argp_state *state, int *n);
 
@@ -128,12 +143,6 @@ typedef int (*sentence_fn)(void *ctx, const char *text, const char *where, long 
 /* Visits the sentences in order. Blank lines are skipped and counted, a byte-order mark at the start and CRLF make no difference, and what
  * was printed is shown before the next lines are waited for. DONE, or the code of a visit or reading that failed (also: no sentence). */
 int each_sentence(const sentence_source *from, sentence_fn visit, void *ctx);
-
-/* Which words of a sentence are asked about: --target WORD, --target-index N, else all that the model knows. */
-typedef struct target_choice {
-    const char *word; /* NULL: not given */
-    int index;        /* -1: not given */
-} target_choice;
 
 /* Makes the word the one that the model has ("Bank" becomes bank). FAILED after a message if it knows no senses of it. */
 int settle_target(const attn_word_sense *m, target_choice *choice);

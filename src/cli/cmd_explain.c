@@ -15,7 +15,7 @@ typedef struct arguments {
     int threads;
 } arguments;
 
-enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_HEAD, KEY_MEMBER, KEY_DIGITS, KEY_BRIEF };
+enum { KEY_HEAD = KEY_FIRST, KEY_MEMBER, KEY_DIGITS, KEY_BRIEF };
 
 static const char *const all_or_one[] = {"all", NULL};
 
@@ -38,12 +38,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
-    case KEY_TARGET:
-        a->target.word = text;
-        return 0;
-    case KEY_INDEX:
-        a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
-        return 0;
     case KEY_HEAD:
         a->part.head = parse_index_or("head", text, all_or_one, state);
         return 0;
@@ -62,25 +56,25 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (a->sentence == NULL) {
             argp_error(state, a->model == NULL ? "a model is missing" : "a sentence is missing");
         }
-        if (a->target.word != NULL && a->target.index >= 0) {
-            argp_error(state, "--target and --target-index exclude each other");
-        }
+        check_target(a->target, state);
         if (a->json && a->output != NULL) {
             argp_error(state, "--json prints and -o writes a page: one of them");
         }
         return 0;
     default:
-        return parse_common(
-            key, text, state,
-            (common_options){
-                .json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize, .language = &a->language});
+        return parse_common(key, text, state,
+                            (common_options){.json = &a->json,
+                                             .quiet = &a->quiet,
+                                             .threads = &a->threads,
+                                             .tokenize = &a->tokenize,
+                                             .target = &a->target,
+                                             .language = &a->language});
     }
 }
 
 static const struct argp_option options[] = {
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is explained (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
-     0},
+    OPTION_TARGET_INDEX(0),
     OPTION_TOKENIZE(0),
     {"output", 'o', "FILE", 0, "Write a page that goes through the steps, an .html file, instead of printing them", 0},
     OPTION_LANG(0),

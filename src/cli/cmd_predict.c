@@ -12,8 +12,6 @@ typedef struct arguments {
     int threads;
 } arguments;
 
-enum { KEY_TARGET = KEY_FIRST, KEY_INDEX };
-
 static void check_arguments(const arguments *a, struct argp_state *state)
 {
     int standard = a->from.file != NULL && strcmp(a->from.file, "-") == 0;
@@ -22,9 +20,9 @@ static void check_arguments(const arguments *a, struct argp_state *state)
     }
     if (a->model == NULL) {
         argp_error(state, "a model is missing");
-    } else if (a->target.word != NULL && a->target.index >= 0) {
-        argp_error(state, "--target and --target-index exclude each other");
-    } else if (standard > 1) {
+    }
+    check_target(a->target, state);
+    if (standard > 1) {
         argp_error(state, "standard input can be read only once");
     }
 }
@@ -35,12 +33,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'f':
         a->from.file = text;
-        return 0;
-    case KEY_TARGET:
-        a->target.word = text;
-        return 0;
-    case KEY_INDEX:
-        a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
         return 0;
     case ARGP_KEY_ARG:
         if (a->model == NULL) {
@@ -53,8 +45,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         check_arguments(a, state);
         return 0;
     default:
-        return parse_common(key, text, state,
-                            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize});
+        return parse_common(
+            key, text, state,
+            (common_options){.json = &a->json, .quiet = &a->quiet, .threads = &a->threads, .tokenize = &a->tokenize, .target = &a->target});
     }
 }
 
@@ -63,8 +56,7 @@ static const struct argp_option options[] = {
     OPTION_TOKENIZE(0),
     {"target", KEY_TARGET, "WORD", 0, "The word whose sense is asked for, wherever it stands (default: every word that the model knows)",
      0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
-     0},
+    OPTION_TARGET_INDEX(0),
     OPTION_THREADS(0),
     {"json", 'j', NULL, 0, "Print one JSON object a line for each word asked about, schema attn.predict/1", 0},
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 0},

@@ -14,16 +14,14 @@ typedef struct arguments {
     bool quiet;
 } arguments;
 
-enum { KEY_TARGET = KEY_FIRST, KEY_INDEX, KEY_BEFORE, KEY_DATA, KEY_DEV_FRACTION, KEY_VECTORS, KEY_TITLE };
+enum { KEY_BEFORE = KEY_FIRST, KEY_DATA, KEY_DEV_FRACTION, KEY_VECTORS, KEY_TITLE };
 
 static error_t parse_end(const arguments *a, struct argp_state *state)
 {
     if (a->n == 0 || a->output == NULL) {
         argp_error(state, a->model == NULL ? "a model is missing" : a->n == 0 ? "a sentence is missing" : "-o FILE.html is missing");
     }
-    if (a->target.word != NULL && a->target.index >= 0) {
-        argp_error(state, "--target and --target-index exclude each other");
-    }
+    check_target(a->target, state);
     if (a->before != NULL && a->n_data > 0) {
         argp_error(state, "--before and --data exclude each other");
     }
@@ -39,12 +37,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'o':
         a->output = text;
-        return 0;
-    case KEY_TARGET:
-        a->target.word = text;
-        return 0;
-    case KEY_INDEX:
-        a->target.index = parse_int("target-index", text, 0, INT32_MAX, state);
         return 0;
     case KEY_BEFORE:
         a->before = text;
@@ -71,18 +63,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         return parse_end(a, state);
     default:
-        return parse_common(
-            key, text, state,
-            (common_options){
-                .quiet = &a->quiet, .threads = &a->threads, .split = &a->split, .tokenize = &a->tokenize, .language = &a->language});
+        return parse_common(key, text, state,
+                            (common_options){.quiet = &a->quiet,
+                                             .threads = &a->threads,
+                                             .split = &a->split,
+                                             .tokenize = &a->tokenize,
+                                             .target = &a->target,
+                                             .language = &a->language});
     }
 }
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "The page to write, an .html file; '-' is standard output", 0},
     {"target", KEY_TARGET, "WORD", 0, "The word in question in every sentence (default: the first that the model knows)", 0},
-    {"target-index", KEY_INDEX, "N", 0, "The same by its place, counted from 0; --tokenize auto then means spaces (default: as --target)",
-     0},
+    OPTION_TARGET_INDEX(0),
     OPTION_TOKENIZE(0),
     {"title", KEY_TITLE, "TEXT", 0, "Heading of the page (default: by the word)", 0},
     OPTION_LANG(0),

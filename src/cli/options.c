@@ -44,36 +44,48 @@ uint64_t parse_seed(const char *option, const char *text, struct argp_state *sta
     return value;
 }
 
+/* Index of `text` in a NULL-terminated list of names, -1 if it is none of them. */
+static int find_name(const char *text, const char *const names[])
+{
+    int i = 0;
+    while (names[i] != NULL && strcmp(text, names[i]) != 0) {
+        i++;
+    }
+    return names[i] != NULL ? i : -1;
+}
+
+/* "a, b, c", cut where `room` ends. */
+static const char *list_names(const char *const names[], char *list, size_t room)
+{
+    list[0] = '\0';
+    for (int i = 0; names[i] != NULL; i++) {
+        size_t at = strlen(list);
+        (void)snprintf(list + at, room - at, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    return list;
+}
+
 int parse_choice(const char *option, const char *text, const char *const names[], struct argp_state *state)
 {
-    char list[200] = "";
-    size_t at = 0;
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            return i;
-        }
-        int n = snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", names[i]);
-        at += n > 0 && (size_t)n < sizeof list - at ? (size_t)n : 0;
+    char list[200];
+    int i = find_name(text, names);
+    if (i < 0) {
+        argp_error(state, "--%s is '%s', expected one of: %s", option, text, list_names(names, list, sizeof list));
     }
-    argp_error(state, "--%s is '%s', expected one of: %s", option, text, list);
-    return -1;
+    return i;
 }
 
 int parse_index_or(const char *option, const char *text, const char *const names[], struct argp_state *state)
 {
-    char list[200] = "";
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            return -1 - i;
-        }
-        size_t at = strlen(list);
-        (void)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", names[i]);
+    char list[200], *end;
+    int name = find_name(text, names);
+    if (name >= 0) {
+        return -1 - name;
     }
-    char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > INT_MAX) {
-        argp_error(state, "--%s is '%s', expected %s or a whole number from 0 on", option, text, list);
+        argp_error(state, "--%s is '%s', expected %s or a whole number from 0 on", option, text, list_names(names, list, sizeof list));
     }
     return (int)value;
 }
@@ -102,10 +114,21 @@ error_t parse_common(int key, char *text, struct argp_state *state, common_optio
     } else if (key == KEY_LANG && to.language != NULL) {
         static const char *const names[] = {"auto", "en", "zh", NULL}; /* in the order of the values */
         *to.language = (attn_language)parse_choice("lang", text, names, state);
+    } else if (key == KEY_TARGET && to.target != NULL) {
+        to.target->word = text;
+    } else if (key == KEY_TARGET_INDEX && to.target != NULL) {
+        to.target->index = parse_int("target-index", text, 0, INT32_MAX, state);
     } else {
         return ARGP_ERR_UNKNOWN;
     }
     return 0;
+}
+
+void check_target(target_choice choice, struct argp_state *state)
+{
+    if (choice.word != NULL && choice.index >= 0) {
+        argp_error(state, "--target and --target-index exclude each other");
+    }
 }
 
 char **rest_of_arguments(struct argp_state *state, int *n)
