@@ -150,18 +150,6 @@ static void pictures_are_as_stored(void **state)
 
 /* ---- other readers ---- */
 
-static uint32_t crc(const uint8_t *p, size_t n)
-{
-    uint32_t c = 0xffffffff;
-    while (n-- > 0) {
-        c ^= *p++;
-        for (int k = 0; k < 8; k++) {
-            c = (c & 1) != 0 ? c >> 1 ^ 0xedb88320 : c >> 1;
-        }
-    }
-    return ~c;
-}
-
 static void others_read_the_same_pixels(void **state)
 {
     (void)state;

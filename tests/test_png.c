@@ -15,6 +15,7 @@
 #include "attn/random.h"
 #include "support/disk.h"
 #include "support/files.h"
+#include "support/picture.h"
 
 static attn_image noise(int width, int height)
 {
@@ -31,19 +32,6 @@ static attn_image noise(int width, int height)
 static uint32_t be32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/* PNG specification, annex D, bit by bit. */
-static uint32_t crc(const uint8_t *p, size_t n)
-{
-    uint32_t c = 0xffffffff;
-    while (n-- > 0) {
-        c ^= *p++;
-        for (int k = 0; k < 8; k++) {
-            c = (c & 1) != 0 ? c >> 1 ^ 0xedb88320 : c >> 1;
-        }
-    }
-    return ~c;
 }
 
 static uint32_t adler(const uint8_t *p, size_t n)

@@ -14,7 +14,8 @@
 #define PAGE      120 /* columns, where no terminal says otherwise */
 #define NARROWEST 60
 
-int screen_width(void)
+/* Columns of the terminal; where output goes elsewhere, a fixed number. */
+static int screen_width(void)
 {
     struct winsize size = {.ws_col = 0};
     bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

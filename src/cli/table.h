@@ -16,7 +16,5 @@ void table_number(table *t, double value, int digits);
 void table_numbers(table *t, const double *values, int n, int digits);
 /* Prints the table and empties it. */
 void table_print(table *t);
-/* Columns of the terminal; where output goes elsewhere, a fixed number. */
-int screen_width(void);
 
 #endif

@@ -44,10 +44,7 @@ static FcFontSet *sorted(FcConfig *config, const char *language, FcCharSet *want
 static FcCharSet *lacking(const attn__fonts *f, int32_t end)
 {
     FcCharSet *set = FcCharSetCreate();
-    for (int32_t c = 0; set != NULL && c < end; c++) {
-        if (!attn__fonts_uses(f, c)) {
-            continue;
-        }
+    for (int32_t c = attn__fonts_next(f, 0); set != NULL && c < end; c = attn__fonts_next(f, c + 1)) {
         attn__glyph g = attn__fonts_glyph(f, c);
         if (g.font < 0 && g.font != ATTN__FONT_BLANK && !FcCharSetAddChar(set, (FcChar32)c)) {
             FcCharSetDestroy(set);

@@ -76,12 +76,10 @@ static void note_missing(const attn__fonts *f, char notes[ATTN_NOTES_SIZE])
 
 static bool runs_leftwards(const attn__fonts *f)
 {
-    for (int32_t c = 0x590; c < ATTN__CODE_POINTS; c++) {
-        if (attn__fonts_uses(f, c)) {
-            utf8proc_bidi_class_t class = (utf8proc_bidi_class_t)utf8proc_get_property(c)->bidi_class;
-            if (class == UTF8PROC_BIDI_CLASS_R || class == UTF8PROC_BIDI_CLASS_AL) {
-                return true;
-            }
+    for (int32_t c = attn__fonts_next(f, 0x590); c < ATTN__CODE_POINTS; c = attn__fonts_next(f, c + 1)) {
+        utf8proc_bidi_class_t class = (utf8proc_bidi_class_t)utf8proc_get_property(c)->bidi_class;
+        if (class == UTF8PROC_BIDI_CLASS_R || class == UTF8PROC_BIDI_CLASS_AL) {
+            return true;
         }
     }
     return false;

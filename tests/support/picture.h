@@ -8,6 +8,19 @@
 #include "attn/heatmap.h"
 #include "support/check.h"
 
+/* PNG specification, annex D, bit by bit. */
+static inline uint32_t crc(const uint8_t *p, size_t n)
+{
+    uint32_t c = 0xffffffff;
+    while (n-- > 0) {
+        c ^= *p++;
+        for (int k = 0; k < 8; k++) {
+            c = (c & 1) != 0 ? c >> 1 ^ 0xedb88320 : c >> 1;
+        }
+    }
+    return ~c;
+}
+
 static inline const uint8_t *pixel_at(const attn_image *image, int x, int y)
 {
     assert_in_range(x, 0, image->width - 1);
