@@ -1,4 +1,4 @@
-// The pictures of pages in docs/images, made anew: build/attn has to be there, and the models that sh scripts/demo.sh leaves in out/.
+// The pictures of pages, and of a terminal, in docs/images, made anew: build/attn has to be there, and the models that sh scripts/demo.sh leaves in out/.
 //     node tests/html/screenshots.mjs
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
@@ -28,6 +28,26 @@ const pictures = [
         option: '--report', size: [1000, 1010]},
 ];
 
+// What the tool prints in a terminal, as a page: 24-bit colours become spans.
+const terminal = (commands) => {
+    const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replace(/[\u2e80-\uffef]/g, '<i>$&</i>'); // two columns wide
+    const lines = commands.map((command) => {
+        const printed = execFileSync(process.env.ATTN ?? 'build/attn', [...command, '--color', 'always'],
+            {cwd: root, encoding: 'utf8', env: {...process.env, COLORTERM: 'truecolor', COLUMNS: '80', NO_COLOR: ''}});
+        return `$ attn ${command.join(' ').replace('out/', '')}\n${printed}`;
+    });
+    let now = {};
+    const spans = lines.join('').split('\x1b[').map((piece, i) => {
+        const [, codes, text] = i > 0 ? piece.match(/^([\d;]*)m([^]*)$/) : [null, '0', piece];
+        const color = codes.match(/^([34]8);2;(\d+;\d+;\d+)$/);
+        now = color === null ? {} : {...now, [color[1] === '48' ? 'background' : 'color']: `rgb(${color[2].replaceAll(';', ', ')})`};
+        return `<span style="${Object.entries(now).map(([name, value]) => `${name}: ${value}`).join('; ')}">${escaped(text)}</span>`;
+    });
+    return `<style>body { margin: 12px; background: #1e1e1e; color: #e6e6e6 }
+        pre { margin: 0; font: 16px/19px "DejaVu Sans Mono", "WenQuanYi Micro Hei Mono", monospace }
+        i { display: inline-block; width: 2ch; height: 19px; font-style: normal; text-align: center; vertical-align: top }</style><pre>${spans.join('')}</pre>`;
+};
+
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox']});
 for (const {name, command, option = '-o', size: [width, height], dark, show = () => {}} of pictures) {
     const file = join(folder, 'page.html');
@@ -36,6 +56,12 @@ for (const {name, command, option = '-o', size: [width, height], dark, show = ()
     await page.goto(pathToFileURL(file).href);
     await show(page);
     await page.screenshot({path: join(root, `docs/images/${name}.png`)});
+    await page.close();
+}
+{
+    const page = await browser.newPage({viewport: {width: 560, height: 405}});
+    await page.setContent(terminal([['heatmap', 'out/zh.safetensors', '她 吃 苹果 和 香蕉'], ['heatmap', '--cmap', 'list']]));
+    await page.screenshot({path: join(root, 'docs/images/heatmap-terminal.png')});
     await page.close();
 }
 await browser.close();
