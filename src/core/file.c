@@ -149,10 +149,13 @@ static int find_place(const char *path, place *p)
     int why = path[0] != '\0' ? follow(path, p) : ENOENT;
     p->exists = why == 0 && stat(p->target, &info) == 0;
     if (!p->exists) {
-        return why;
+        return why != 0 || errno == ENOENT ? why : errno;
+    }
+    if (!S_ISREG(info.st_mode)) { /* no device either, whatever was there a moment ago */
+        return S_ISDIR(info.st_mode) ? EISDIR : EIO;
     }
     p->mode = info.st_mode & 0777;
-    return S_ISDIR(info.st_mode) ? EISDIR : faccessat(AT_FDCWD, p->target, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+    return faccessat(AT_FDCWD, p->target, W_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
 /* The name depends on the target's, but not its length. */
@@ -205,12 +208,21 @@ static int create_locked(const char *name, mode_t mode)
 {
     struct stat info;
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0 && (take_lock(fd) == BUSY || !is_file(fd, name, &info))) {
-        close(fd); /* before the lock was there, another process took the file for a stale one */
-        fd = -1;
-        errno = EEXIST;
+    if (fd < 0) {
+        return -1;
     }
-    return fd;
+    bool busy = take_lock(fd) == BUSY;
+    errno = 0;
+    if (!busy && is_file(fd, name, &info)) {
+        return fd;
+    }
+    int why = busy || errno == ENOENT ? 0 : errno;
+    if (why != 0) { /* the disk */
+        (void)unlink(name);
+    }
+    close(fd);
+    errno = why != 0 ? why : EEXIST; /* before the lock was there, another process took the file for a stale one */
+    return -1;
 }
 
 /* Opens the first free temporary and removes all stale ones. -1 and errno. */
