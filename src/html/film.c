@@ -96,6 +96,14 @@ attn_film *attn_film_new(const attn_film_config *config, const attn_allocator *a
     return f;
 }
 
+static void free_clip(const attn_film *f, clip *c)
+{
+    attn__free(&f->allocator, c->senses);
+    attn__free(&f->allocator, c->weights);
+    attn__free(&f->allocator, c->probabilities);
+    *c = (clip){0};
+}
+
 void attn_film_free(attn_film *film)
 {
     if (film == NULL) {
@@ -103,9 +111,7 @@ void attn_film_free(attn_film *film)
     }
     attn_allocator a = film->allocator;
     for (int i = 0; film->clip != NULL && i < film->config.n_sentences; i++) {
-        attn__free(&a, film->clip[i].senses);
-        attn__free(&a, film->clip[i].weights);
-        attn__free(&a, film->clip[i].probabilities);
+        free_clip(film, &film->clip[i]);
     }
     attn_corpus_free(film->sample);
     attn__free(&a, film->clip);
@@ -115,18 +121,22 @@ void attn_film_free(attn_film *film)
 
 /* ---- taking pictures ---- */
 
-/* Room for all pictures of a clip, when its sizes are known. */
+/* Room for all pictures of a clip, when its sizes are known; none at all if there is not enough. */
 static bool make_room(const attn_film *f, clip *c, const attn_explanation *e)
 {
     size_t pictures = (size_t)f->config.most, weights, numbers;
-    *c = (clip){.n = e->n, .begin = e->begin, .heads = e->heads, .n_senses = e->prediction.n_senses};
     if (!attn__size_mul((size_t)e->heads, (size_t)e->n, &weights) || !attn__size_mul(weights, pictures, &numbers)) {
         return false;
     }
+    *c = (clip){.n = e->n, .begin = e->begin, .heads = e->heads, .n_senses = e->prediction.n_senses};
     c->senses = attn__calloc(&f->allocator, (size_t)c->n_senses, sizeof *c->senses);
     c->weights = attn__calloc(&f->allocator, numbers, sizeof *c->weights);
     c->probabilities = attn__calloc(&f->allocator, (size_t)c->n_senses * pictures, sizeof *c->probabilities);
-    return c->senses != NULL && c->weights != NULL && c->probabilities != NULL;
+    bool ok = c->senses != NULL && c->weights != NULL && c->probabilities != NULL;
+    if (!ok) {
+        free_clip(f, c);
+    }
+    return ok;
 }
 
 /* Picture number `to` of a sentence. */
