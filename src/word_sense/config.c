@@ -124,7 +124,7 @@ static json_t *field_to_json(const attn_word_sense_config *c, const field *f)
     return NULL;
 }
 
-char *attn__config_to_json(const attn_word_sense_config *c)
+char *attn__config_to_json(const attn_word_sense_config *c, const attn_allocator *allocator)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < N_FIELDS; i++) {
@@ -134,7 +134,7 @@ char *attn__config_to_json(const attn_word_sense_config *c)
         json_decref(object);
         return NULL;
     }
-    return attn__json_dump(object);
+    return attn__json_dump(object, allocator);
 }
 
 /* Index of a JSON string in a list of names, -1 if it is none of them. */
@@ -210,9 +210,11 @@ static bool field_from_json(const json_t *value, const field *f, attn_word_sense
 
 attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error)
 {
-    json_error_t why;
-    json_t *object = text != NULL ? attn__json_load(text, strlen(text), 0, &why) : NULL;
-    attn_status status = json_is_object(object) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no configuration");
+    json_t *object;
+    attn_status status = attn__json_read(text, 0, &object, error);
+    if (status == ATTN_OK && !json_is_object(object)) {
+        status = attn__fail(error, ATTN_EFORMAT, "no configuration");
+    }
     *c = attn_word_sense_defaults();
     for (size_t i = 0; i < N_FIELDS && status == ATTN_OK; i++) {
         if (!field_from_json(json_object_get(object, fields[i].name), &fields[i], c)) {

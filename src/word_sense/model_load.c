@@ -1,5 +1,6 @@
 /* Models from safetensors files. The texts are read first, then the tensors are compared with what the texts promise, and only then is
  * memory of their size asked for. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,6 @@
 #define PIECE ((int64_t)1 << 16)
 
 /* ---- texts ---- */
-
-static json_t *load_json(const attn_safetensors *f, const char *key, size_t flags)
-{
-    json_error_t why;
-    const char *text = attn_safetensors_text(f, key);
-    return text != NULL ? attn__json_load(text, strlen(text), flags, &why) : NULL;
-}
 
 /* Numbers that may be left to us are chosen when a model is made, before it is saved. */
 static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
@@ -100,8 +94,11 @@ static attn_status load_plain_words(attn_word_sense *m, char *text, bool *plain,
 
 static attn_status load_any_words(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
-    json_t *array = load_json(f, "attn.vocabulary", JSON_ALLOW_NUL);
-    attn_status status = json_is_array(array) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no vocabulary");
+    json_t *array;
+    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.vocabulary"), JSON_ALLOW_NUL, &array, error);
+    if (status == ATTN_OK && !json_is_array(array)) {
+        status = attn__fail(error, ATTN_EFORMAT, "no vocabulary");
+    }
     for (size_t i = 0; status == ATTN_OK && i < json_array_size(array); i++) {
         const json_t *word = json_array_get(array, i);
         status = json_is_string(word) ? add_word(m, json_string_value(word), json_string_length(word), i, error)
@@ -154,9 +151,12 @@ static attn_status load_sense(attn_word_sense *m, const json_t *entry, int s, at
 
 static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
-    json_t *array = load_json(f, "attn.senses", 0);
+    json_t *array;
+    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.senses"), 0, &array, error);
     size_t n = json_array_size(array);
-    attn_status status = n > 0 && n < INT32_MAX ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no senses");
+    if (status == ATTN_OK && (n == 0 || n >= INT32_MAX)) {
+        status = attn__fail(error, ATTN_EFORMAT, "no senses");
+    }
     if (status == ATTN_OK) {
         m->sense = attn__arena_array(&m->arena, (int64_t)n, sizeof *m->sense);
         m->lemma = attn__arena_array(&m->arena, (int64_t)n, sizeof *m->lemma);
@@ -173,13 +173,17 @@ static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, at
 static attn_status load_member_progress(attn__member *k, const json_t *entry, attn__underway *underway, const attn_word_sense *m,
                                         attn_error *error)
 {
+    static const char fault[] = "training: a member's progress is incomplete";
     json_int_t step, steps;
     int finished;
-    if (json_unpack((json_t *)(uintptr_t)entry, "{s:i, s:I, s:F, s:b, s:F, s:i, s:I}", "epochs", &k->epochs, "step", &step, "loss",
-                    &k->loss, "finished", &finished, "best_score", &k->best_score, "best_epoch", &k->best_epoch, "optimizer_steps",
-                    &steps) != 0 ||
-        k->epochs < 0 || step < 0 || steps < 0 || k->best_epoch < 0 || (finished && (step > 0 || steps > 0))) {
-        return attn__fail(error, ATTN_EFORMAT, "training: a member's progress is incomplete");
+    attn_status status = attn__json_unpack((json_t *)(uintptr_t)entry, error, fault, "{s:i, s:I, s:F, s:b, s:F, s:i, s:I}", "epochs",
+                                           &k->epochs, "step", &step, "loss", &k->loss, "finished", &finished, "best_score",
+                                           &k->best_score, "best_epoch", &k->best_epoch, "optimizer_steps", &steps);
+    if (status != ATTN_OK) {
+        return status;
+    }
+    if (k->epochs < 0 || step < 0 || steps < 0 || k->best_epoch < 0 || (finished && (step > 0 || steps > 0))) {
+        return attn__fail(error, ATTN_EFORMAT, "%s", fault);
     }
     k->step = step;
     k->finished = finished != 0;
@@ -189,13 +193,18 @@ static attn_status load_member_progress(attn__member *k, const json_t *entry, at
 
 static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, attn__underway underway[], attn_error *error)
 {
+    char fault[80];
     const char *hash = NULL;
-    json_t *object = load_json(f, "attn.training", 0), *members = NULL;
-    attn_status status = ATTN_OK;
-    if (json_unpack(object, "{s:i, s:s, s:o}", "epochs_planned", &m->epochs_planned, "training_data", &hash, "members", &members) != 0 ||
-        json_array_size(members) != (size_t)m->config.seeds || m->epochs_planned < 0 || strspn(hash, "0123456789abcdef") != 16 ||
-        strlen(hash) != 16) {
-        status = attn__fail(error, ATTN_EFORMAT, "no progress of training, or not of %d members", m->config.seeds);
+    json_t *object, *members = NULL;
+    (void)snprintf(fault, sizeof fault, "no progress of training, or not of %d members", m->config.seeds);
+    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.training"), 0, &object, error);
+    if (status == ATTN_OK) {
+        status = attn__json_unpack(object, error, fault, "{s:i, s:s, s:o}", "epochs_planned", &m->epochs_planned, "training_data", &hash,
+                                   "members", &members);
+    }
+    if (status == ATTN_OK && (json_array_size(members) != (size_t)m->config.seeds || m->epochs_planned < 0 ||
+                              strspn(hash, "0123456789abcdef") != 16 || strlen(hash) != 16)) {
+        status = attn__fail(error, ATTN_EFORMAT, "%s", fault);
     }
     if (status == ATTN_OK) {
         m->fingerprint = strtoull(hash, NULL, 16);

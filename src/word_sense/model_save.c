@@ -1,6 +1,5 @@
 /* Models into safetensors files: tensors "MEMBER.NAME", texts for everything else (docs/formats.md). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
@@ -68,21 +67,21 @@ static bool append(json_t *array, json_t *value)
 }
 
 /* The array as text, or NULL if not everything could be appended. */
-static char *dump_if(bool ok, json_t *array)
+static char *dump_if(bool ok, json_t *array, const attn_allocator *allocator)
 {
-    char *text = attn__json_dump(ok ? json_incref(array) : NULL);
+    char *text = attn__json_dump(ok ? json_incref(array) : NULL, allocator);
     json_decref(array);
     return text;
 }
 
-static char *names_to_json(const attn__names *names)
+static char *names_to_json(const attn__names *names, const attn_allocator *allocator)
 {
     json_t *array = json_array();
     bool ok = true;
     for (size_t i = 0; i < names->count && ok; i++) {
         ok = append(array, json_stringn(names->list[i].text, names->list[i].size));
     }
-    return dump_if(ok, array);
+    return dump_if(ok, array, allocator);
 }
 
 static char *senses_to_json(const attn_word_sense *m)
@@ -93,7 +92,7 @@ static char *senses_to_json(const attn_word_sense *m)
         ok = append(array, json_pack("{s:s, s:s, s:I}", "word", m->lemmas.list[m->sense[s].word].text, "sense", m->sense[s].label, "count",
                                      (json_int_t)m->sense[s].count));
     }
-    return dump_if(ok, array);
+    return dump_if(ok, array, &m->allocator);
 }
 
 static char *progress_to_json(const attn_word_sense *m, const attn__underway underway[])
@@ -110,7 +109,7 @@ static char *progress_to_json(const attn_word_sense *m, const attn__underway und
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->fingerprint);
     json_t *object = json_pack("{s:i, s:s, s:O}", "epochs_planned", m->epochs_planned, "training_data", hash, "members", members);
     json_decref(members);
-    return dump_if(ok && object != NULL, object);
+    return dump_if(ok && object != NULL, object, &m->allocator);
 }
 
 /* ---- the file ---- */
@@ -119,14 +118,14 @@ static attn_status write_model(attn_word_sense *m, const char *path, const attn_
 {
     int count;
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
-    char *owned[] = {attn__config_to_json(&m->config), names_to_json(&m->vocabulary), senses_to_json(m), progress_to_json(m, underway)};
+    char *owned[] = {attn__config_to_json(&m->config, &m->allocator), names_to_json(&m->vocabulary, &m->allocator), senses_to_json(m), progress_to_json(m, underway)};
     const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]},      {"attn.senses", owned[2]},
                                     {"attn.training", owned[3]}, {"attn.model", ATTN__MODEL_FORMAT}, {"attn.version", attn_version()}};
     bool ok = list != NULL && owned[0] != NULL && owned[1] != NULL && owned[2] != NULL && owned[3] != NULL;
     attn_status status = ok ? attn_safetensors_write(path, list, count, texts, sizeof texts / sizeof texts[0], &m->allocator, error)
                             : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
     for (int i = 0; i < 4; i++) {
-        free(owned[i]);
+        attn__free(&m->allocator, owned[i]);
     }
     return status;
 }
