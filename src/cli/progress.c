@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,7 +41,7 @@ void progress_show(progress *p, const attn_word_sense_progress *at)
     if (at->has_dev) {
         (void)snprintf(dev, sizeof dev, "  dev micro %.2f macro %.2f", 100 * at->dev_micro_f1, 100 * at->dev_macro_f1);
     }
-    double left = done > 0 ? spent / done - spent : 0;
+    double left = done > 0 ? fmin(spent / done - spent, 1e9) : 0; /* which an int of seconds holds */
     fprintf(stderr, "%s%sepoch %d/%d  loss %.4f%s  %.0f sentences/s  %d:%02d left%s", p->terminal ? "\r" : "", member,
             at->epoch + !at->epoch_done, at->epochs, at->loss, dev, (double)at->sentences / (spent > 0 ? spent : 1), (int)left / 60,
             (int)left % 60, p->terminal ? "\033[K" : "\n");
