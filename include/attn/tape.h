@@ -56,8 +56,9 @@ ATTN_API void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step);
  * bit. A child of fork(2) whose parent has used threads works on one. */
 ATTN_API void attn_tape_set_threads(attn_tape *t, int threads);
 
-/** Threads used when none are asked for: OpenMP's own default, which follows OMP_NUM_THREADS and the processors this process may
- * run on; 1 when the library was built without OpenMP. */
+/** Threads used when none are asked for: as many as OMP_NUM_THREADS says, 256 at most; if it says nothing, as many as there are processors on
+ * which this process may run, and no more than the quota of its control groups (Linux, both versions) allows, as in a container; 1 when the
+ * library was built without OpenMP. Variable and quota are read once. */
 ATTN_API int attn_default_threads(void);
 
 /** Whether the library was built with OpenMP. */

@@ -39,7 +39,7 @@ enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_TARGET, KEY_TAR
 
 #define OPTION_THREADS(group)                                                                                                    \
     {                                                                                                                            \
-        "threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or all processors); never changes the result", group \
+        "threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or the processors allowed); never changes the result", group \
     }
 
 #define OPTION_TOKENIZE(group)                                                                                             \

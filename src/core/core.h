@@ -107,6 +107,15 @@ typedef struct attn__span {
 } attn__span;
 attn__span attn__range(int64_t n, int64_t grain, int64_t tile);
 
+/* The value of OMP_NUM_THREADS (NULL: not set) names a number of threads, as OpenMP understands it. */
+bool attn__asks_for_threads(const char *text);
+
+/* ---- quota.c ---- */
+
+/* Whole processors that this process's control groups allow it at a time, at least 1; INT_MAX: no limit. FOLDER/GROUPS names the groups as
+ * /proc/self/cgroup does; they lie under `mount`, as under /sys/fs/cgroup. */
+int attn__quota(const char *folder, const char *groups, const char *mount);
+
 /* ---- params.c ---- */
 
 /* attn_params_build without setting values, for those who bring all of them: drawing numbers for a vocabulary, or only clearing its memory,

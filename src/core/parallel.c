@@ -1,4 +1,8 @@
 /* The one parallel loop. Threads only choose which tile to work on; what a tile computes and in which order never depends on them. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/core.h"
 
 #ifdef _OPENMP
@@ -13,11 +17,35 @@
 /* OpenMP ends the process when it cannot start as many threads as it is asked for. */
 #define MOST_THREADS 256
 
+bool attn__asks_for_threads(const char *text)
+{
+    char *end = NULL;
+    long n = text != NULL ? strtol(text, &end, 10) : 0;
+    return n > 0 && strchr(", \t", *end) != NULL; /* also the zero byte; what follows a comma is for regions within regions */
+}
+
+#ifdef _OPENMP
+static int allowed; /* to use of the processors' time, unless the user has asked for a number of threads */
+static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
+
+static void find_allowed(void)
+{
+    allowed = attn__asks_for_threads(getenv("OMP_NUM_THREADS")) ? 0 : attn__quota("/proc/self", "cgroup", "/sys/fs/cgroup");
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+#endif
+
 int attn_default_threads(void)
 {
 #ifdef _OPENMP
-    int limit = omp_get_max_threads(), processors = omp_get_num_procs();
-    return limit < processors ? limit : processors;
+    (void)pthread_once(&allowed_once, find_allowed);
+    int limit = omp_get_max_threads(); /* LLVM's runtime makes any number of a variable that holds none */
+    int threads = limit > 0 ? least(limit, MOST_THREADS) : MOST_THREADS;
+    return allowed == 0 ? threads : least(threads, least(omp_get_num_procs(), allowed));
 #else
     return 1;
 #endif
