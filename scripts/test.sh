@@ -105,9 +105,9 @@ serial_build() {
 valgrind_quick() {
     (
         cd build-test/serial/tests
-        for test in $quick; do
-            valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect "../test_$test"
-        done
+        # shellcheck disable=SC2086
+        printf '../test_%s\n' $quick |
+            xargs -n 1 -P "$jobs" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect
     )
 }
 

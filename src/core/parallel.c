@@ -8,11 +8,13 @@
 #ifdef _OPENMP
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #endif
 
-/* Work below which threads cost more than they save: a busy machine, whose threads wait for each other, loses far more than a quiet one can
- * gain. In elementary operations of about a third of a nanosecond. */
-#define WORTH_THREADS 1e6
+/* Work is in elementary operations of about a third of a nanosecond. Below the first number threads cost more than they save; from the
+ * second on they are used even where they may have to wait. */
+#define WORTH_THREADS 1e5
+#define WORTH_WAITING 1e7
 
 /* OpenMP ends the process when it cannot start as many threads as it is asked for. */
 #define MOST_THREADS 256
@@ -92,20 +94,65 @@ static bool may_start_threads(void)
     (void)pthread_once(&watch_once, watch_forks);
     return !alone && !omp_in_parallel();
 }
+
+/* Where other programs have taken a processor, the threads of a loop wait for the last of them as long as the scheduler lets the others
+ * run: milliseconds, whatever the loop takes. After a loop so slow, the next ones do without threads, at each time twice as many as the
+ * last time. Nobody's result depends on it, nor on several threads that count here at once. */
+#define SLOW         (8 * 0.33e-9) /* seconds an operation */
+#define LONGEST_REST 1023          /* loops */
+
+static _Atomic int rest, resting;
+
+static bool is_resting(void)
+{
+    int left = atomic_load_explicit(&resting, memory_order_relaxed);
+    if (left > 0) {
+        atomic_store_explicit(&resting, left - 1, memory_order_relaxed);
+    }
+    return left > 0;
+}
+
+static void judge(double seconds, double work)
+{
+    int length = atomic_load_explicit(&rest, memory_order_relaxed);
+    if (seconds > SLOW * work) {
+        length = length < LONGEST_REST ? 2 * length + 1 : LONGEST_REST;
+        atomic_store_explicit(&resting, length, memory_order_relaxed);
+    } else {
+        length /= 2;
+    }
+    atomic_store_explicit(&rest, length, memory_order_relaxed);
+}
+#endif
+
+#ifdef _OPENMP
+static void on_threads(int workers, int64_t tiles, attn__worker_fn fn, void *ctx)
+{
+    workers = workers < tiles ? workers : (int)tiles;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        fn(ctx, tile, omp_get_thread_num());
+    }
+}
 #endif
 
 void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx)
 {
 #ifdef _OPENMP
-    bool worth = threads < 0 || (double)tiles * cost >= WORTH_THREADS;
+    double work = (double)tiles * cost;
+    bool always = threads < 0 || work >= WORTH_WAITING;
     int workers = attn__workers(threads);
-    if (workers > 1 && tiles > 1 && worth && may_start_threads()) {
-        workers = workers < tiles ? workers : (int)tiles;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-        for (int64_t tile = 0; tile < tiles; tile++) {
-            fn(ctx, tile, omp_get_thread_num());
+    if (workers > 1 && tiles > 1 && (always || work >= WORTH_THREADS) && may_start_threads()) {
+        if (always) {
+            on_threads(workers, tiles, fn, ctx);
+            return;
         }
-        return;
+        if (!is_resting()) {
+            double begin = omp_get_wtime();
+            on_threads(workers, tiles, fn, ctx);
+            judge(omp_get_wtime() - begin, work);
+            return;
+        }
     }
 #else
     (void)threads;

@@ -6,14 +6,14 @@
 #define ROW_STEP     6 /* rows whose sums a kernel keeps in registers */
 #define PACK_COLUMNS 64
 
-/* Columns of a tile: the wider, the fewer times A is read; but threads want tiles. */
-/* Rows of a tile: TILE_ROWS at most, and tiles of like size, so that two threads have as much to do. */
+/* Rows of a tile: TILE_ROWS at most, and two tiles at least, of like size, so that two threads have as much to do. */
 static int64_t tile_rows(int64_t m)
 {
-    int64_t tiles = attn__tiles(m, TILE_ROWS), even = tiles > 0 ? attn__tiles(m, tiles) : 1;
-    return attn__tiles(even, ROW_STEP) * ROW_STEP;
+    int64_t tiles = attn__tiles(m, TILE_ROWS), even = attn__tiles(m, tiles > 2 ? tiles : 2);
+    return attn__tiles(even > 0 ? even : 1, ROW_STEP) * ROW_STEP;
 }
 
+/* Columns of a tile: the wider, the fewer times A is read; but threads want tiles. */
 static int64_t tile_columns(int64_t n)
 {
     return n > 512 ? 256 : 128;

@@ -30,6 +30,11 @@ export const npy = (name) => {
     return Array.from({length: data.length / 8}, (_, i) => data.readDoubleLE(8 * i));
 };
 
+// Until the first paint: what is typed before, Chromium drops, which shows on a busy machine alone.
+const painted = (page) => page.evaluate(() => new Promise((done) => {
+    new PerformanceObserver(done).observe({type: 'paint', buffered: true});
+}));
+
 // Opens a page, gives it to `test`, and then expects that nothing was requested but the page itself, and nothing complained of
 // unless `complaints` says so.
 export const withPage = (name, options, test, {complaints: expected = false} = {}) => async () => {
@@ -50,6 +55,7 @@ export const withPage = (name, options, test, {complaints: expected = false} = {
     page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
     try {
         await page.goto(address);
+        await painted(page);
         await test(page);
         if (!expected) {
             assert.deepEqual(complaints, []);
