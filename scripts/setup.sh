@@ -28,6 +28,7 @@ extra pngcheck            command:pngcheck              reads PNG more strictly 
 extra python3-numpy       package:python3-numpy         a second reader and writer of .npy files
 extra libopenblas-openmp-dev library:openblas          computes matrix products independently
 extra mandoc              command:mandoc                checks the manual pages
+extra doxygen             command:doxygen               makes a manual of the headers, and finds what they leave unsaid
 extra zsh                 command:zsh                   completes attn's options in the tests
 extra fish                command:fish                  completes attn's options in the tests
 extra clang               command:clang                 a second compiler's warnings

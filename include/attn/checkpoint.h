@@ -10,58 +10,69 @@
 extern "C" {
 #endif
 
-/** A named array in a file. `data` is not owned. */
+/** A named array in a file. Nothing in it is owned. */
 typedef struct attn_file_tensor {
-    const char *name;
-    attn_dtype dtype;
-    attn_shape shape;
-    const void *data;
+    const char *name; /* UTF-8 */
+    attn_dtype dtype; /* type of the elements */
+    attn_shape shape; /* any */
+    const void *data; /* row-major */
 } attn_file_tensor;
 
-/** An entry of `__metadata__`: UTF-8 strings, not owned. */
+/** An entry of `__metadata__`. Nothing in it is owned. */
 typedef struct attn_file_text {
-    const char *key;
-    const char *value;
+    const char *key;   /* UTF-8 */
+    const char *value; /* UTF-8 */
 } attn_file_text;
 
 /** Writes a safetensors file: to a temporary name in the same folder, flushed, synced, renamed. The same content gives the same bytes, in
  * whatever order it is given. Adds the text "format": "pt", which some readers ask for, unless there is a "format". `path` "-" is refused.
- * @return ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL (repeated or empty name, name
+ * @param tensors the arrays   @param n their number   @param texts the metadata   @param m their number
+ * @errors ATTN_EIO with path and reason (the old file is untouched, no temporary file stays), ATTN_EINVAL (repeated or empty name, name
  * that begins with "__metadata__", broken UTF-8), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_safetensors_write(const char *path, const attn_file_tensor tensors[], int n,
                                                            const attn_file_text texts[], int m, const attn_allocator *allocator,
                                                            attn_error *error);
 
+/** A file that was read. */
 typedef struct attn_safetensors attn_safetensors;
 
 /** Reads a whole file and checks it completely: header length against the file size before anything is allocated, JSON without
  * repeated keys, known dtypes, offsets sorted without hole or overlap, shape products against spans. Elements other than F32 and F64 are
- * refused by name. @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (what and where), ATTN_ENOMEM */
+ * refused by name.
+ * @return to be freed with attn_safetensors_free; NULL on error   @errors ATTN_EIO, ATTN_EFORMAT (what and where), ATTN_ENOMEM */
 ATTN_API attn_safetensors *attn_safetensors_read(const char *path, const attn_allocator *allocator, attn_error *error);
 
-/** The same from memory (copied); `name` stands for the file in messages. */
+/** The same from memory.  @param bytes the file (copied)   @param size their number   @param name stands for the file in messages
+ * @return to be freed with attn_safetensors_free; NULL on error   @errors ATTN_EFORMAT, ATTN_ENOMEM */
 ATTN_API attn_safetensors *attn_safetensors_parse(const void *bytes, size_t size, const char *name, const attn_allocator *allocator,
                                                   attn_error *error);
-ATTN_API void attn_safetensors_free(attn_safetensors *f);
+ATTN_API void attn_safetensors_free(attn_safetensors *f); /* Frees it and all that it gave; NULL is fine. */
 
-/** Tensors in file order; everything stays owned by `f`. Data is aligned to 8 bytes. */
-ATTN_API int attn_safetensors_count(const attn_safetensors *f);
+ATTN_API int attn_safetensors_count(const attn_safetensors *f); /* number of tensors */
+
+/** @param i counted from 0, in file order   @return the tensor, owned by `f`, its data aligned to 8 bytes; all zero for a number outside */
 ATTN_API attn_file_tensor attn_safetensors_get(const attn_safetensors *f, int i);
-/** Number of the tensor of that name, or -1. */
+
+/** @param name of a tensor   @return its number, or -1 */
 ATTN_API int attn_safetensors_find(const attn_safetensors *f, const char *name);
-/** Metadata value of that key, or NULL. */
+
+/** @param key of a text   @return its value, owned by `f`, or NULL */
 ATTN_API const char *attn_safetensors_text(const attn_safetensors *f, const char *key);
-ATTN_API int attn_safetensors_text_count(const attn_safetensors *f);
+
+ATTN_API int attn_safetensors_text_count(const attn_safetensors *f); /* number of texts */
+
+/** @param i counted from 0   @return the text, owned by `f`; all NULL for a number outside */
 ATTN_API attn_file_text attn_safetensors_text_at(const attn_safetensors *f, int i);
 
-/** Saves parameters under their names and, if `o` is not NULL, the optimiser: "optimizer.SLOT.NAME" tensors and the texts
- * "optimizer" and "optimizer.steps". Further texts are the caller's. Errors as attn_safetensors_write. */
+/** Saves parameters under their names, and an optimiser as the tensors "optimizer.SLOT.NAME" and the texts "optimizer" and
+ * "optimizer.steps".
+ * @param o NULL: none   @param texts further ones, the caller's   @param m their number   @errors as attn_safetensors_write */
 ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_save(const char *path, attn_params *p, attn_optimizer *o, const attn_file_text texts[],
                                                          int m, attn_error *error);
 
-/** Fills parameters, and the optimiser if `o` is not NULL, from an open file. All names, shapes and dtypes are compared first: on any
- * difference nothing is changed and the message lists every one with both shapes.
- * @return ATTN_EMISMATCH, ATTN_EINVAL (set not built, optimiser of another set), ATTN_OK */
+/** Fills parameters and optimiser from a file. All names, shapes and dtypes are compared first: on any difference nothing is changed and
+ * the message lists every one with both shapes.
+ * @param f the file   @param o NULL: none   @errors ATTN_EMISMATCH, ATTN_EINVAL (set not built, optimiser of another set) */
 ATTN_API ATTN_NODISCARD attn_status attn_checkpoint_load(const attn_safetensors *f, attn_params *p, attn_optimizer *o, attn_error *error);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ typedef struct attn_head_steps {
  *     logit_s = sum over the heads of part_s + bias_s + prior_s,   probability = softmax(logit)
  * where prior_s is config.prior times ln(training examples of the sense + 0.5). */
 typedef struct attn_member_steps {
-    uint64_t seed;
+    uint64_t seed;                                    /* of this model */
     const attn_head_steps *head;                      /* (heads) */
     const double *bias, *prior, *logit, *probability; /* (S) each */
 } attn_member_steps;
@@ -47,19 +47,19 @@ typedef struct attn_member_steps {
 /** Everything is owned by the model and valid until its next prediction or explanation. */
 typedef struct attn_explanation {
     attn_prediction prediction; /* that of attn_word_sense_predict, by the bit: probabilities and weights are the mean of the members' */
-    attn_score score;
-    double scale;                    /* factor of the raw scores */
-    int target;                      /* index of the ambiguous word in the sentence */
-    int begin, n;                    /* words begin .. begin + n - 1 of the sentence are looked at; arrays of n start at `begin` */
-    const bool *known;               /* (n) false: the word shares the vector of all unknown words */
-    int d, dv;                       /* widths of a query or key, and of a value, in one head */
-    int heads, members;              /* of each member; of the ensemble */
+    attn_score score;           /* how queries and keys are compared */
+    double scale;               /* factor of the raw scores */
+    int target;                 /* index of the ambiguous word in the sentence */
+    int begin, n;               /* words begin .. begin + n - 1 of the sentence are looked at; arrays of n start at `begin` */
+    const bool *known;          /* (n) false: the word shares the vector of all unknown words */
+    int d, dv;                  /* widths of a query or key, and of a value, in one head */
+    int heads, members;         /* of each member; of the ensemble */
     const attn_member_steps *member; /* (members) */
 } attn_explanation;
 
 /** The steps of attn_word_sense_predict. The numbers are those that the model computes with, in float32, here as doubles: what is computed
  * again from them in double agrees with the prediction to about 1e-6.
- * @errors as attn_word_sense_predict; *explanation is all zero then
+ * @param explanation receives them; all zero on failure   @errors as attn_word_sense_predict
  * @cost a prediction, and O(members heads n (d + dv)) memory for the numbers   @threads one call a model at a time */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_explain(attn_word_sense *m, const char *const *tokens, int length, int target,
                                                             attn_explanation *explanation, attn_error *error);

@@ -18,36 +18,38 @@ typedef attn_tensor *(*attn_graph_fn)(attn_tape *t, attn_tensor *const inputs[],
 
 /** One input: float64 values of the caller's, never changed. */
 typedef struct attn_gradcheck_input {
-    const char *name; /* for the report; NULL: "input 0" ... */
-    attn_shape shape;
-    const double *values;
+    const char *name;     /* for the report; NULL: "input 0" ... */
+    attn_shape shape;     /* any */
+    const double *values; /* row-major */
 } attn_gradcheck_input;
 
-#define ATTN_GRADCHECK_MAX_INPUTS 8
+#define ATTN_GRADCHECK_MAX_INPUTS 8 /**< most inputs of a function under test */
 
+/** Zero means the default in brackets. */
 typedef struct attn_gradcheck_config {
-    double step;   /* [6e-6] */
-    double rtol;   /* [1e-6] */
-    double atol;   /* [1e-8] */
-    uint64_t seed; /* of the random cotangent */
-    const attn_allocator *allocator;
+    double step;                     /* h of the difference, for |x| up to 1 [6e-6] */
+    double rtol;                     /* relative tolerance [1e-6] */
+    double atol;                     /* absolute tolerance [1e-8] */
+    uint64_t seed;                   /* of the random cotangent */
+    const attn_allocator *allocator; /* [malloc and free] */
 } attn_gradcheck_config;
 
 /** One coordinate. */
 typedef struct attn_gradcheck_point {
-    char tensor[48];
-    int rank;
-    int64_t index[ATTN_MAX_DIMS];
-    double analytic, numeric;
-    double rel_error; /* |a - n| / max(|a|, |n|, atol / rtol) */
+    char tensor[48];              /* name of the input or parameter */
+    int rank;                     /* of the tensor */
+    int64_t index[ATTN_MAX_DIMS]; /* in it */
+    double analytic, numeric;     /* gradient of the backward pass, and the difference */
+    double rel_error;             /* |a - n| / max(|a|, |n|, atol / rtol) */
 } attn_gradcheck_point;
 
+/** What a check found. */
 typedef struct attn_gradcheck_report {
-    int64_t runs;     /* needs-gradient patterns and repeated-input patterns tried */
-    int64_t elements; /* coordinates compared, over all runs */
-    int64_t failed;   /* of them: wrong */
-    int64_t skipped;  /* of them: not differentiable here (slopes to the left and to the right differ) */
-    double max_rel_error;
+    int64_t runs;                    /* needs-gradient patterns and repeated-input patterns tried */
+    int64_t elements;                /* coordinates compared, over all runs */
+    int64_t failed;                  /* of them: wrong */
+    int64_t skipped;                 /* of them: not differentiable here (slopes to the left and to the right differ) */
+    double max_rel_error;            /* largest of all coordinates */
     attn_gradcheck_point worst;      /* the coordinate with the largest error; the first failure if there is one */
     char verdict[ATTN_MESSAGE_SIZE]; /* one line: "ok", or what is wrong, with tensor, index, analytic and numeric value */
 } attn_gradcheck_report;
@@ -55,21 +57,25 @@ typedef struct attn_gradcheck_report {
 /** Checks any function that builds a graph: all 2^n - 1 patterns of "needs a gradient"; every two inputs of equal shape passed
  * as the same tensor; gradients that start at a constant instead of 0 (so that = for += shows); outputs and gradients finite first.
  * A check in which nearly all numeric gradients are 0 proves nothing and is refused.
- * @return ATTN_OK if all is right (kinks are reported as skipped), ATTN_EMISMATCH if a gradient is wrong, ATTN_ENONFINITE,
- *         ATTN_EINVAL for a vacuous check or too many inputs, or the error of the function under test; `report` is filled in all cases
+ * @param fn the function under test   @param inputs where it is checked   @param n their number   @param config NULL: all defaults
+ * @param report filled in all cases; kinks are counted as skipped
+ * @errors ATTN_EMISMATCH (a gradient is wrong), ATTN_ENONFINITE, ATTN_EINVAL (a vacuous check, too many inputs), ATTN_ENOMEM, or the error
+ * of the function under test
  * @cost two forward passes a coordinate and pattern   @threads any number of checks at once */
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck(attn_graph_fn fn, void *ctx, const attn_gradcheck_input inputs[], int n,
                                                    const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
-/** Checks the gradients of a float64 parameter set: `fn` (its inputs are empty) builds a tensor from the parameters. Of each parameter
- * at most about `most` elements (0: all), evenly spaced, are moved and put back; of a sparse table only in rows that the function looks
- * up; of a frozen parameter none. Gradients of the set are 0 afterwards. Rules as above; a parameter that the function does not use is
- * legal and has gradient 0. */
+/** Checks the gradients of a float64 parameter set. Elements are moved and put back; of a sparse table only in rows that the function looks
+ * up; of a frozen parameter none. Gradients of the set are 0 afterwards. A parameter that the function does not use has gradient 0.
+ * @param fn builds a tensor from the parameters; its inputs are empty   @param most about so many elements of each parameter at most,
+ * evenly spaced [0: all]   @param config NULL: all defaults   @param report filled in all cases   @errors as attn_gradcheck
+ * @cost two forward passes a coordinate */
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *p, int64_t most,
                                                           const attn_gradcheck_config *config, attn_gradcheck_report *report);
 
-/** Runs the built-in cases of operation number `op` (attn_op_name): shapes, attribute values, broadcasting, masks.
- * `cases` receives their number. Status and report as above, over all cases together. */
+/** Runs the built-in cases of an operation: shapes, attribute values, broadcasting, masks.
+ * @param op its number (attn_op_name)   @param config NULL: all defaults   @param cases receives their number
+ * @param report over all cases together   @errors as attn_gradcheck; ATTN_EINVAL (no such operation) */
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_op(int op, const attn_gradcheck_config *config, int *cases,
                                                       attn_gradcheck_report *report);
 

@@ -17,7 +17,7 @@ typedef struct attn_matrix {
     double *values;                   /* rows x columns, row-major; NaN: not a value */
     const char *const *row_labels;    /* UTF-8; NULL: none */
     const char *const *column_labels; /* UTF-8; NULL: none */
-    attn_allocator allocator;
+    attn_allocator allocator;         /* where all of it comes from */
 } attn_matrix;
 
 /** Reads a matrix from a file or from standard input ("-"). The extension names the format; other names and "-" are recognised by their
@@ -30,11 +30,12 @@ typedef struct attn_matrix {
  * whatever they look like.
  *  - .json: an array of rows, which are arrays of numbers, null (NaN), "inf" or "-inf"; or an object of such "values" and, if wanted,
  * "rows" and "columns", arrays of labels; or what attn_heatmap_export wrote of one panel.
- * @return ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text); ATTN_ESHAPE (labels that do not fit); ATTN_ENOMEM.
- * On failure `m` is empty. */
+ * @param m receives the matrix; empty on failure
+ * @errors ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text); ATTN_ESHAPE (labels that do not fit); ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_matrix_read(const char *path, attn_matrix *m, const attn_allocator *allocator, attn_error *error);
 
-/** The same from memory, recognised by its content; `name` stands for the file in messages. */
+/** The same from memory, recognised by its content.  @param bytes the file   @param size their number   @param name stands for the file in
+ * messages   @param m receives the matrix; empty on failure   @errors ATTN_EFORMAT, ATTN_ESHAPE, ATTN_ENOMEM as above */
 ATTN_API ATTN_NODISCARD attn_status attn_matrix_parse(const void *bytes, size_t size, const char *name, attn_matrix *m,
                                                       const attn_allocator *allocator, attn_error *error);
 
@@ -43,22 +44,23 @@ ATTN_API void attn_matrix_free(attn_matrix *m);
 
 /** Writes the values (not the labels) as .npy, version 1.0: float64, little-endian, C order. Atomic: temporary file in the same folder,
  * flushed, synced, renamed; "-" is standard output.
- * @return ATTN_EINVAL (an empty matrix), ATTN_EIO with path and reason, ATTN_ENOMEM */
+ * @param m the matrix   @errors ATTN_EINVAL (an empty matrix), ATTN_EIO with path and reason, ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_matrix_write_npy(const char *path, const attn_matrix *m, const attn_allocator *allocator,
                                                           attn_error *error);
 
 /** Labels of one axis. */
 typedef struct attn_labels {
-    int64_t count;
-    const char *const *text; /* UTF-8 */
-    attn_allocator allocator;
+    int64_t count;            /* how many */
+    const char *const *text;  /* UTF-8 */
+    attn_allocator allocator; /* where they come from */
 } attn_labels;
 
 /** Reads labels from a text file or standard input ("-"), one a line; an empty line is an empty label.
- * @return ATTN_EIO, ATTN_EFORMAT (broken UTF-8, a zero byte, no label), ATTN_ENOMEM. On failure `labels` is empty. */
+ * @param labels receives them; empty on failure   @errors ATTN_EIO, ATTN_EFORMAT (broken UTF-8, a zero byte, no label), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_labels_read(const char *path, attn_labels *labels, const attn_allocator *allocator,
                                                      attn_error *error);
-ATTN_API void attn_labels_free(attn_labels *labels);
+
+ATTN_API void attn_labels_free(attn_labels *labels); /* Frees them and leaves it empty; an empty one is fine. */
 
 #ifdef __cplusplus
 }

@@ -18,9 +18,9 @@ extern "C" {
 #define ATTN_PRINTF(fmt, first)
 #endif
 
-#define ATTN_VERSION_MAJOR 0
-#define ATTN_VERSION_MINOR 1
-#define ATTN_VERSION_PATCH 0
+#define ATTN_VERSION_MAJOR 0 /**< changes when a program must be rewritten */
+#define ATTN_VERSION_MINOR 1 /**< changes with what is new, before 1.0.0 with all of it */
+#define ATTN_VERSION_PATCH 0 /**< changes with what is mended */
 
 /** Every status a function of this library returns: X(suffix, sentence). The one list; names and sentences come from it. */
 #define ATTN_STATUS_MAP(X)                                \
@@ -37,6 +37,7 @@ extern "C" {
     X(EUNKNOWN_WORD, "the model does not know this word") \
     X(EINTERRUPTED, "interrupted")
 
+/** How a call ended. */
 typedef enum attn_status {
 #define ATTN_STATUS_ENUM(suffix, sentence) ATTN_##suffix,
     ATTN_STATUS_MAP(ATTN_STATUS_ENUM)
@@ -48,32 +49,33 @@ typedef enum attn_status {
 
 /** What went wrong. A plain value of the caller's; a function that takes `attn_error *` accepts NULL and writes only on failure. */
 typedef struct attn_error {
-    attn_status status;
+    attn_status status;              /* never ATTN_OK */
     char message[ATTN_MESSAGE_SIZE]; /* one line, UTF-8, with the file and line number or the shapes concerned */
 } attn_error;
 
-/** Where memory comes from. A value given when an object is made, never a global; NULL means malloc and free.
- * `alloc` returns memory aligned for any type, or NULL; it may be called with any size above 0. `free` accepts NULL.
- * Both may be called from any thread that uses the object. */
+/** Where memory comes from. A value given when an object is made, never a global. Both functions may be called from any thread that uses
+ * the object. */
 typedef struct attn_allocator {
-    void *(*alloc)(void *ctx, size_t size);
-    void (*free)(void *ctx, void *ptr);
-    void *ctx;
+    void *(*alloc)(void *ctx, size_t size); /* memory aligned for any type, or NULL; any size above 0 */
+    void (*free)(void *ctx, void *ptr);     /* accepts NULL */
+    void *ctx;                              /* handed to both */
 } attn_allocator;
 
-/** "ATTN_ESHAPE" and the like; "ATTN_?" for a number that is no status. Static storage, any thread. */
+/** @return "ATTN_ESHAPE" and the like, in static storage; "ATTN_?" for a number that is no status */
 ATTN_API const char *attn_status_name(attn_status status);
 
-/** "shapes do not fit" and the like; "unknown status" for a number that is no status. Static storage, any thread. */
+/** @return "shapes do not fit" and the like, in static storage; "unknown status" for a number that is no status */
 ATTN_API const char *attn_status_sentence(attn_status status);
 
-/** The library's version as "MAJOR.MINOR.PATCH". Static storage, any thread. */
+/** @return the library's version as "MAJOR.MINOR.PATCH", in static storage */
 ATTN_API const char *attn_version(void);
 
-/** Number, names and versions of the libraries that are in use ("jansson", "2.14"); version "" where a library does not tell it, name NULL
- * for a number outside. Static storage, any thread. */
-ATTN_API int attn_library_count(void);
+ATTN_API int attn_library_count(void); /* number of other libraries that are in use */
+
+/** @param library 0 to attn_library_count() - 1   @return its name ("jansson"), in static storage; NULL for a number outside */
 ATTN_API const char *attn_library_name(int library);
+
+/** @param library as above   @return its version ("2.14"), in static storage; "" where a library does not tell it */
 ATTN_API const char *attn_library_version(int library);
 
 #ifdef __cplusplus

@@ -15,7 +15,11 @@
 extern "C" {
 #endif
 
-typedef enum attn_position { ATTN_POSITION_RELATIVE, ATTN_POSITION_NONE } attn_position;
+/** Whether the distance of two words counts. */
+typedef enum attn_position {
+    ATTN_POSITION_RELATIVE, /* a learned bias of the score for every distance */
+    ATTN_POSITION_NONE,     /* no */
+} attn_position;
 
 /** Where the embeddings start. */
 typedef enum attn_vectors {
@@ -39,65 +43,71 @@ typedef void (*attn_vectors_progress_fn)(void *ctx, int64_t bytes, int64_t total
 
 /** Everything that decides a training run. Obtain the defaults from attn_word_sense_defaults, then change what should differ. */
 typedef struct attn_word_sense_config {
-    attn_score score;
-    attn_position position;
-    attn_vectors vectors;
-    bool freeze_vectors;
-    int dim; /* width of an embedding; with ATTN_VECTORS_FILE that of the file, which 0 accepts whatever it is */
-    int heads;
-    int hidden;    /* width of a projected query or key in one head; for additive scores the hidden units of the small network */
-    int window;    /* tokens looked at on each side of the ambiguous word */
-    int min_count; /* words seen less often in training share the vector of unknown words; 0: chosen by the size of the corpus */
-    int seeds;     /* models of different seeds whose probabilities are averaged */
-    int epochs;    /* 0: chosen by the size of the corpus */
-    int batch;     /* sentences a step; 0: chosen by the size of the corpus */
-    int sense_cap; /* sentences of one sense in an epoch at most, drawn anew each time */
-    double learning_rate, weight_decay, clip;
-    double dropout;           /* of embedding components; of the features it is 3/5 of that */
-    double word_dropout;      /* share of context words hidden from a sentence */
-    double attention_dropout; /* of weights */
-    double label_smoothing;   /* share of the target spread over all senses of the word; -1: by the sentences of a sense */
-    double prior; /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training; -1: by the vectors */
-    int patience; /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
-    uint64_t seed;
-    int threads; /* 0: attn_default_threads(); never changes the result */
+    attn_score score;       /* how a query and a key are compared */
+    attn_position position; /* whether their distance counts */
+    attn_vectors vectors;   /* where the embeddings start */
+    bool freeze_vectors;    /* and whether they stay there */
+    int dim;                /* width of an embedding; with ATTN_VECTORS_FILE that of the file, which 0 accepts whatever it is */
+    int heads;              /* of attention */
+    int hidden;             /* width of a projected query or key in one head; for additive scores the hidden units of the small network */
+    int window;             /* tokens looked at on each side of the ambiguous word */
+    int min_count;          /* words seen less often in training share the vector of unknown words; 0: chosen by the size of the corpus */
+    int seeds;              /* models of different seeds whose probabilities are averaged */
+    int epochs;             /* 0: chosen by the size of the corpus */
+    int batch;              /* sentences a step; 0: chosen by the size of the corpus */
+    int sense_cap;          /* sentences of one sense in an epoch at most, drawn anew each time */
+    double learning_rate, weight_decay; /* of AdamW; warmed up and decayed linearly */
+    double clip;                        /* largest norm of the gradients; 0: no limit */
+    double dropout;                     /* of embedding components; of the features it is 3/5 of that */
+    double word_dropout;                /* share of context words hidden from a sentence */
+    double attention_dropout;           /* of weights */
+    double label_smoothing;             /* share of the target spread over all senses of the word; -1: by the sentences of a sense */
+    double prior;  /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training; -1: by the vectors */
+    int patience;  /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
+    uint64_t seed; /* of everything random */
+    int threads;   /* 0: attn_default_threads(); never changes the result */
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
-    const char *vectors_file; /* "-": standard input */
-    attn_vectors_format vectors_format;
+    const char *vectors_file;                  /* "-": standard input */
+    attn_vectors_format vectors_format;        /* how it is written */
     int vectors_words;                         /* words that the training text lacks are kept too, as many, the first of the file [20000] */
     attn_vectors_progress_fn vectors_progress; /* NULL: none */
-    void *vectors_progress_ctx;
+    void *vectors_progress_ctx;                /* handed to it */
 } attn_word_sense_config;
 
-ATTN_API attn_word_sense_config attn_word_sense_defaults(void);
+ATTN_API attn_word_sense_config attn_word_sense_defaults(void); /* the default configuration */
 
+/** A model, trained or not. */
 typedef struct attn_word_sense attn_word_sense;
 
-/** A new, untrained model: vocabulary, senses and candidates are those of `train`; embeddings are initialised. A file of word vectors is
+/** A new, untrained model: vocabulary, senses and candidates are those of the data; embeddings are initialised. A file of word vectors is
  * read once, in memory that grows with the vocabulary and not with the file.
- * @return NULL with `error`: ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer
+ * @param train labelled sentences   @param config NULL: all defaults   @return to be freed with attn_word_sense_free; NULL on error
+ * @errors ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer
  * than two senses of every word; no vectors in the file, or a damaged binary one: "FILE: word K of N ..."), ATTN_EIO (vectors file),
  * ATTN_ENOMEM */
 ATTN_API attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_sense_config *config,
                                               const attn_allocator *allocator, attn_error *error);
-ATTN_API void attn_word_sense_free(attn_word_sense *m);
 
-/** The model as it was before its training: the same numbers, from the same seed. `train` is what it was trained on, without the part that
- * was held out; `vectors_file` the file that its embeddings came from, if they came from one.
- * @return NULL with `error`: ATTN_EMISMATCH (other data: their words or senses are not the model's), ATTN_EINVAL (a vectors file is
+ATTN_API void attn_word_sense_free(attn_word_sense *m); /* Frees it and all that it gave; NULL is fine. */
+
+/** The model as it was before its training: the same numbers, from the same seed.
+ * @param train what it was trained on, without the part that was held out   @param vectors_file the file that its embeddings came from, or
+ * NULL
+ * @return to be freed with attn_word_sense_free; NULL on error
+ * @errors ATTN_EMISMATCH (other data: their words or senses are not the model's), ATTN_EINVAL (a vectors file is
  * needed), and the errors of attn_word_sense_new */
 ATTN_API attn_word_sense *attn_word_sense_untrained(const attn_word_sense *m, const attn_corpus *train, const char *vectors_file,
                                                     const attn_allocator *allocator, attn_error *error);
 
 /** Rows of a vectors file that are of one kind: how many, and the place of the first: its line, or in a binary file its number. 0: none. */
 typedef struct attn_vectors_rows {
-    int64_t count, first;
+    int64_t count, first; /* how many, and where */
 } attn_vectors_rows;
 
 /** What a file of word vectors held. Of the words, those that are counted nowhere else are not in the vocabulary. */
 typedef struct attn_vectors_report {
-    const char *format; /* "word2vec", "glove" or "binary"; NULL if the model was not made from a file */
-    int dim;
+    const char *format;           /* "word2vec", "glove" or "binary"; NULL if the model was not made from a file */
+    int dim;                      /* of the vectors */
     int64_t promised;             /* words, by the file's first line; -1 if it has no such line */
     int64_t words;                /* rows with a word and its vector; of these: */
     int64_t used;                 /*   words of the training text that got their vector, of `wanted` */
@@ -111,55 +121,59 @@ typedef struct attn_vectors_report {
     attn_vectors_rows malformed;  /* lines that are no word with `dim` numbers after it, or longer than 256 KiB */
 } attn_vectors_report;
 
-/** Of the file that attn_word_sense_new read. Nothing of it is saved with a model. */
+/** @return what the file held that attn_word_sense_new read. Nothing of it is saved with a model */
 ATTN_API attn_vectors_report attn_word_sense_vectors_report(const attn_word_sense *m);
 
 /** What a training run reports after every epoch. */
 typedef struct attn_word_sense_progress {
-    int member, members; /* model of the ensemble, from 0 */
-    int epoch, epochs;   /* finished epochs; 0 before the first */
-    int64_t steps;       /* finished steps of this epoch (mid-epoch reports), and of how many */
-    int64_t steps_per_epoch;
-    bool epoch_done;
-    double loss;       /* mean over the epoch so far, nats */
-    int64_t sentences; /* trained on so far in this run */
-    bool has_dev;      /* the next two are valid: after an epoch, with dev data */
-    double dev_micro_f1, dev_macro_f1;
+    int member, members;               /* model of the ensemble, from 0 */
+    int epoch, epochs;                 /* finished epochs; 0 before the first */
+    int64_t steps;                     /* finished steps of this epoch (mid-epoch reports), and of how many */
+    int64_t steps_per_epoch;           /* all of them */
+    bool epoch_done;                   /* the epoch is finished */
+    double loss;                       /* mean over the epoch so far, nats */
+    int64_t sentences;                 /* trained on so far in this run */
+    bool has_dev;                      /* the next two are valid: after an epoch, with dev data */
+    double dev_micro_f1, dev_macro_f1; /* means over the words */
 } attn_word_sense_progress;
 
 /** Called after every step; false stops the run (ATTN_EINTERRUPTED) at the end of that step. It may save the model, predict with it and
  * look at its attention, which changes nothing of the run; it must not train or free it. */
 typedef bool (*attn_word_sense_progress_fn)(void *ctx, const attn_word_sense_progress *progress);
 
-/** Trains from where the model stands (a new model: from the start; a loaded one that was interrupted: exactly where it stopped).
- * `dev` may be NULL. The same seed, data and configuration give the same bits for any number of threads.
- * @return ATTN_OK, ATTN_EINTERRUPTED (the model can be saved and continued), ATTN_ENONFINITE, ATTN_EMISMATCH (other data than before),
+/** Trains from where the model stands (a new model: from the start; a loaded one that was interrupted: exactly where it stopped). The same
+ * seed, data and configuration give the same bits for any number of threads.
+ * @param train labelled sentences   @param dev others to measure the model on after every epoch; NULL: none   @param progress NULL: none
+ * @errors ATTN_EINTERRUPTED (the model can be saved and continued), ATTN_ENONFINITE, ATTN_EMISMATCH (other data than before),
  *         ATTN_EUNKNOWN_WORD (in the dev data), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, const attn_corpus *dev,
                                                           attn_word_sense_progress_fn progress, void *ctx, attn_error *error);
 
 /** One prediction; strings and arrays are owned by the model or predictor and valid until its next prediction. */
 typedef struct attn_prediction {
-    int n_senses;
+    int n_senses;                /* of the word */
     const char *const *senses;   /* of the word, in the order of their frequency in training */
     const double *probabilities; /* sum 1 */
     int best;                    /* index of the most probable sense */
-    int heads, length;
-    const double *attention; /* (heads, length): weights of the ambiguous word on each token of the sentence; 0 outside the window */
+    int heads, length;           /* of the model, of the sentence */
+    const double *attention;     /* (heads, length): weights of the ambiguous word on each token of the sentence; 0 outside the window */
 } attn_prediction;
 
-/** The sense of tokens[target]. @return ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside),
- * ATTN_ENONFINITE (parameters so large that a score overflows), ATTN_ENOMEM */
+/** The sense of tokens[target].  @param prediction receives it
+ * @errors ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside), ATTN_ENONFINITE
+ *         (parameters so large that a score overflows), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *tokens, int length, int target,
                                                             attn_prediction *prediction, attn_error *error);
 
-/** Predicts a whole corpus into `scores`. `predictions` (NULL or count strings) receives the predicted senses, owned by the model.
- * @return ATTN_EUNKNOWN_WORD with file and line for a word that the model does not know, ATTN_ENOMEM */
+/** Predicts a whole corpus.
+ * @param corpus labelled sentences   @param scores receives them   @param predictions receives attn_corpus_count senses, owned by the
+ * model; NULL: not wanted   @errors ATTN_EUNKNOWN_WORD with file and line for a word that the model does not know, ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_score(attn_word_sense *m, const attn_corpus *corpus, attn_scores *scores,
                                                           const char **predictions, attn_error *error);
 
-/** Who attends to whom: weights (heads, L, L) of a whole sentence, rows are queries; mean over the members of an ensemble.
- * `weights` has room for heads x length x length doubles. @return ATTN_EINVAL, ATTN_ENOMEM */
+/** Who attends to whom in a sentence; mean over the members of an ensemble.
+ * @param weights receives (heads, length, length) numbers; rows are queries   @errors ATTN_EINVAL (no word), ATTN_ENONFINITE, ATTN_ENOMEM
+ */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_attention(attn_word_sense *m, const char *const *tokens, int length, double *weights,
                                                               attn_error *error);
 
@@ -178,7 +192,7 @@ typedef enum attn_tokenization {
  * WORDS cuts at white space of Unicode. What stands between loses the marks (punctuation, symbols) before and behind it, the marks inside
  * of it but for hyphens, slashes, & and the like, clitics ('s 're 've 'll 'm 'd) and n't, which become tokens of their own; letters become
  * lower case. What the vocabulary holds is neither changed nor parted ("u.s.", "yahoo!"; capitals, if the training text had them). Marks
- * are spelled as the vocabulary has them (" as `` or '', a dash as --); marks and clitics that it does not have in any spelling are left
+ * are spelled as the vocabulary has them (as '' or --); marks and clitics that it does not have in any spelling are left
  * out.
  *
  * CHARS is the same, with Chinese, Japanese, Thai, Lao, Khmer and Burmese cut by longest match: at each place the longest word of the
@@ -189,7 +203,8 @@ typedef enum attn_tokenization {
  * other.
  *
  * @param c     owns the tokens until it is cleared or freed; does not count the sentence
- * @param text  valid UTF-8, zero-terminated
+ * @param text  UTF-8
+ * @param how   one of the above
  * @param word  the word asked about, as the model has it; NULL: any ambiguous word of the model. WORDS and CHARS cut it out of longer words
  *              ("apple-based", 苹果树) if it stands nowhere alone.
  * @param out   an example without sense ("") or word (""), whose target is -1
@@ -203,48 +218,66 @@ ATTN_API ATTN_NODISCARD attn_status attn_tokenize(const attn_word_sense *m, attn
  * with it at once, each with a predictor of its own; all get the same bits. */
 typedef struct attn_predictor attn_predictor;
 
-/** NULL if out of memory. The model must live longer. */
+/** A predictor for a model, which must live longer. @return to be freed with attn_predictor_free; NULL if out of memory */
 ATTN_API attn_predictor *attn_predictor_new(const attn_word_sense *m, const attn_allocator *allocator);
-ATTN_API void attn_predictor_free(attn_predictor *p);
 
-/** attn_word_sense_predict and attn_word_sense_attention on the calling thread alone. A prediction is valid until the predictor's next one.
- */
+ATTN_API void attn_predictor_free(attn_predictor *p); /* Frees it and its predictions, not the model; NULL is fine. */
+
+/** attn_word_sense_predict on the calling thread alone.  @param prediction receives it, valid until the predictor's next one
+ * @errors as attn_word_sense_predict */
 ATTN_API ATTN_NODISCARD attn_status attn_predictor_predict(attn_predictor *p, const char *const *tokens, int length, int target,
                                                            attn_prediction *prediction, attn_error *error);
+
+/** attn_word_sense_attention on the calling thread alone.  @param weights as there   @errors as attn_word_sense_attention */
 ATTN_API ATTN_NODISCARD attn_status attn_predictor_attention(attn_predictor *p, const char *const *tokens, int length, double *weights,
                                                              attn_error *error);
 
-/** Numeric check of the whole model's gradients on the first `sentences` of a corpus, in float64, at most about `most` elements
- * (0: all) of each parameter. Status and report as attn_gradcheck. */
+/** Numeric check of the whole model's gradients, in float64.
+ * @param corpus labelled sentences   @param sentences so many of them, the first   @param most about so many elements of each parameter at
+ * most [0: all]   @param config NULL: all defaults   @param report filled in all cases   @errors as attn_gradcheck; ATTN_EUNKNOWN_WORD */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_gradcheck(attn_word_sense *m, const attn_corpus *corpus, int64_t sentences,
                                                               int64_t most, const attn_gradcheck_config *config,
                                                               attn_gradcheck_report *report);
 
-/** Threads for everything that follows; 0: attn_default_threads(). Never changes a result. */
+/** Sets the threads of everything that follows. Never changes a result.  @param threads [0: attn_default_threads()] */
 ATTN_API void attn_word_sense_set_threads(attn_word_sense *m, int threads);
 
-/** The words that the model knows senses of, and their senses. */
-ATTN_API int attn_word_sense_words(const attn_word_sense *m);
-ATTN_API const char *attn_word_sense_word(const attn_word_sense *m, int word);
-ATTN_API int attn_word_sense_find(const attn_word_sense *m, const char *word); /* -1 if unknown */
-ATTN_API int attn_word_sense_senses(const attn_word_sense *m, int word);
-ATTN_API const char *attn_word_sense_sense(const attn_word_sense *m, int word, int sense);
-ATTN_API int64_t attn_word_sense_support(const attn_word_sense *m, int word, int sense); /* training examples */
+ATTN_API int attn_word_sense_words(const attn_word_sense *m); /* number of words that the model knows senses of */
 
-/** The configuration; numbers that were left to the model (0) are filled in. */
+/** @param word 0 to attn_word_sense_words() - 1   @return the word, owned by the model; NULL for a number outside */
+ATTN_API const char *attn_word_sense_word(const attn_word_sense *m, int word);
+
+/** @param word a word   @return its number, or -1 if the model knows no senses of it */
+ATTN_API int attn_word_sense_find(const attn_word_sense *m, const char *word);
+
+/** @param word its number   @return number of its senses */
+ATTN_API int attn_word_sense_senses(const attn_word_sense *m, int word);
+
+/** @param word its number   @param sense counted from 0   @return the sense, owned by the model; NULL for a number outside */
+ATTN_API const char *attn_word_sense_sense(const attn_word_sense *m, int word, int sense);
+
+/** @param word its number   @param sense counted from 0   @return training examples of the sense */
+ATTN_API int64_t attn_word_sense_support(const attn_word_sense *m, int word, int sense);
+
+/** @return the configuration; numbers that were left to the model (0) are filled in */
 ATTN_API attn_word_sense_config attn_word_sense_get_config(const attn_word_sense *m);
-ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m);            /* words with a vector, without the unknown word */
-ATTN_API bool attn_word_sense_knows(const attn_word_sense *m, const char *token); /* has the token a vector of its own? */
-ATTN_API int64_t attn_word_sense_parameters(const attn_word_sense *m);
-ATTN_API int attn_word_sense_epochs_done(const attn_word_sense *m);
-ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);
+
+ATTN_API int64_t attn_word_sense_vocabulary(const attn_word_sense *m); /* words with a vector, without the unknown word */
+
+/** @param token a word   @return whether it has a vector of its own */
+ATTN_API bool attn_word_sense_knows(const attn_word_sense *m, const char *token);
+
+ATTN_API int64_t attn_word_sense_parameters(const attn_word_sense *m); /* learned numbers, of all members */
+ATTN_API int attn_word_sense_epochs_done(const attn_word_sense *m);    /* finished epochs, of the last member */
+ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);      /* whether its training is */
 
 /** Saves to a safetensors file (see docs/formats.md), atomically; an unfinished model with the optimiser's state, so that training can go
- * on. The same model gives the same bytes. Errors as attn_safetensors_write. */
+ * on. The same model gives the same bytes.  @errors as attn_safetensors_write */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_save(attn_word_sense *m, const char *path, attn_error *error);
 
-/** Nothing of a size that the file merely claims is allocated.
- * @return NULL with `error`: ATTN_EIO, ATTN_EFORMAT (not a model of this program, damaged), ATTN_EMISMATCH (tensors do not fit the
+/** Loads a model. Nothing of a size that the file merely claims is allocated.
+ * @return to be freed with attn_word_sense_free; NULL on error
+ * @errors ATTN_EIO, ATTN_EFORMAT (not a model of this program, damaged), ATTN_EMISMATCH (tensors do not fit the
  * configuration, as many named as fit into the message), ATTN_ENONFINITE (a tensor holds such a number, named), ATTN_ENOMEM */
 ATTN_API attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error);
 
