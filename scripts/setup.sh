@@ -21,7 +21,7 @@ build fontconfig          command:fc-list               keeps the list of fonts
 build fonts-wqy-microhei  font:zh-cn                    Chinese characters in heatmaps
 build fonts-dejavu-core   font:en                       Latin letters and digits in heatmaps
 tests libcmocka-dev       library:cmocka                unit tests
-tests python3             command:python3               checks files against independent readers
+tests python3             command:python3               checks files against independent readers, runs what the documentation shows
 extra valgrind            command:valgrind              finds reads of unset memory
 extra libc6-dbg           package:libc6-dbg             lets valgrind see into the C library
 extra pngcheck            command:pngcheck              reads PNG more strictly than most programs

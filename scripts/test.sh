@@ -6,8 +6,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# Tests in a browser, which see only the bytes of pages, run once, on the Release build.
-no_browser='--label-exclude browser'
+# Tests in a browser, which see only the bytes of pages, and those of the documentation run once, on the Release build.
+no_pages='--label-exclude browser|docs'
 
 # Tests that touch every layer in seconds, for valgrind. Not among them: what forks (the child's exit looks like a leak) and what needs the
 # 80-bit long double, which valgrind has not.
@@ -92,13 +92,13 @@ bare_compiler() {
 clang_build() {
     build clang -DCMAKE_C_COMPILER=clang
     # shellcheck disable=SC2086
-    ctest --test-dir build-test/clang $no_browser -E '_(baseline|v3)$'
+    ctest --test-dir build-test/clang $no_pages -E '_(baseline|v3)$'
 }
 
 serial_build() {
     build serial -DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTN_OPENMP=OFF
     # shellcheck disable=SC2086
-    ctest --test-dir build-test/serial $no_browser -E '_(baseline|v3)$'
+    ctest --test-dir build-test/serial $no_pages -E '_(baseline|v3)$'
 }
 
 # On the build without threads, which the OpenMP runtime keeps until the end and which would look like leaks.
@@ -115,7 +115,7 @@ sanitizers() {
     build sanitizers -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='-O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
     # Of the lower instruction sets what is quick: kernels, tiles, products.
     # shellcheck disable=SC2086
-    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers $no_browser -E '^(fused|fused_bits|matmul_blas|attention_.*|reports_.*)_(baseline|v3)$'
+    UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-test/sanitizers $no_pages -E '^(fused|fused_bits|matmul_blas|attention_.*|reports_.*)_(baseline|v3)$'
 }
 
 # only_names PATTERN NM...: every global symbol that the command (an nm) lists as defined matches the pattern
@@ -163,7 +163,7 @@ static_library() {
 # The suite has tests of its own for each instruction set; here all the others see the plainest one.
 baseline_kernels() {
     # shellcheck disable=SC2086
-    ATTN_ISA=baseline ctest --test-dir build-test/release $no_browser -E '_(baseline|v3)$'
+    ATTN_ISA=baseline ctest --test-dir build-test/release $no_pages -E '_(baseline|v3)$'
 }
 
 # The system's python3, for which Debian packages PyTorch, not another one that is first in the path.

@@ -134,7 +134,7 @@ typedef struct attn_comparison_result {
 /** Paired bootstrap: draws as many sentences as there are, with replacement, and measures both systems on them; again and again. For the
  * accuracy it draws from all sentences; for the means over the words it draws within each word, whose number of sentences stays.
  * `not_better` is the p-value of the claim that B is better. `low` and `high` are the quantiles 0.025 and 0.975, linear between neighbours.
- * @param config NULL: all defaults   @param result receives all measures
+ * @param config how often, from which seed   @param result receives all measures
  * @see Koehn 2004, EMNLP, "Statistical significance tests for machine translation evaluation"; Berg-Kirkpatrick, Burkett, Klein 2012,
  * EMNLP (who count differences above twice the observed one, which comes to the same if they lie symmetrically around it).
  * @cost O(resamples sentences)   @errors ATTN_EINVAL (no sentence, resamples < 0), ATTN_ENOMEM */
