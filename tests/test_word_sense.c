@@ -105,11 +105,35 @@ static void rare_words_share_the_unknown_row(void **state)
         train_ok(m, c, NULL); /* also without any vocabulary */
         attn_word_sense_free(m);
     }
-    attn_word_sense_config config = tiny_config();
-    config.min_count = 0;
-    attn_word_sense *m = new_model(c, config);
-    assert_int_equal(attn_word_sense_get_config(m).min_count, 1); /* of a small corpus every word */
-    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
+/* Below 100,000 tokens of training text every word has a vector, from there on those that were seen twice; who names a number gets it. */
+static void the_size_of_a_text_chooses_the_rarest_word(void **state)
+{
+    (void)state;
+    const char *tokens[2500];
+    for (int i = 0; i < 2500; i++) {
+        tokens[i] = i == 0 ? "bank" : "w";
+    }
+    attn_corpus *c = attn_corpus_new(NULL);
+    for (int i = 0; i < 39; i++) {
+        assert_int_equal(attn_corpus_add(c, tokens, 2500, 0, i % 2 == 0 ? "a" : "b", NULL), ATTN_OK);
+    }
+    tokens[1] = "rare";
+    assert_int_equal(attn_corpus_add(c, tokens, 2499, 0, "a", NULL), ATTN_OK);
+    for (int more = 0; more < 2; more++) {
+        for (int asked = 0; asked <= 2; asked++) {
+            attn_word_sense_config config = tiny_config();
+            config.min_count = asked;
+            attn_word_sense *m = new_model(c, config);
+            int want = asked > 0 ? asked : 1 + more;
+            assert_int_equal(attn_word_sense_get_config(m).min_count, want);
+            assert_int_equal(attn_word_sense_knows(m, "rare"), want == 1);
+            attn_word_sense_free(m);
+        }
+        assert_int_equal(add_sentence(c, "b", 0, "bank"), ATTN_OK); /* the 100,000th token */
+    }
     attn_corpus_free(c);
 }
 
@@ -373,6 +397,7 @@ int main(void)
         cmocka_unit_test(several_gold_senses_and_single_ones),
         cmocka_unit_test(ascii_digits_are_all_the_same),
         cmocka_unit_test(rare_words_share_the_unknown_row),
+        cmocka_unit_test(the_size_of_a_text_chooses_the_rarest_word),
         cmocka_unit_test(the_size_of_a_corpus_chooses_batch_and_smoothing),
         cmocka_unit_test(very_long_words_are_unknown),
         cmocka_unit_test(the_model_tells_its_size),

@@ -16,8 +16,8 @@
 #define FEW_SENTENCES  30
 #define SMOOTHED_SHARE 0.1
 
-/* Tokens of training text from which on words seen once are too many to be worth a vector. */
-#define LARGE_CORPUS 50000
+/* Tokens of training text from which on words seen once are too many to be worth a vector. Found like the others. */
+#define LARGE_CORPUS 100000
 
 static char without_digit(char byte)
 {
