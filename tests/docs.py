@@ -5,10 +5,12 @@ docs.py run PAGE ATTN CC SOURCE BUILD    every program and session in the page, 
 docs.py links SOURCE                     every link and anchor in every page; every file in docs/ is reached from README.md
 docs.py options ATTN SOURCE              every option that a page gives to a subcommand is one
 
-A fenced block `c FILE` is a program; if the FILE is one of the source tree, the block is that file without its first comment. A block `console`
+A fenced block `c FILE`, or `python FILE`, is a program; if the FILE is one of the source tree, the block is that file without its first comment. A block `console`
 is a session: what stands behind `$ ` is run by a shell, the lines below are what it prints. `...` there stands for anything, also for lines;
-spaces are as many as they like; a number with a point may be 2 off in its last digit, by which instruction sets differ.
+spaces are as many as they like; a number with a point may be 2 off in its last digit, by which instruction sets differ. A block `json COMMAND`
+shows what the command prints: the same keys and types, where an element of an array stands for all.
 """
+import json
 import os
 import pathlib
 import re
@@ -87,6 +89,19 @@ def commands(lines):
     yield yield_to
 
 
+def same_shape(expected, actual, where="object"):
+    """What differs in keys and types, or None."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if expected.keys() != actual.keys():
+            return f"{where}: keys {sorted(expected.keys() ^ actual.keys())}"
+        return next(filter(None, (same_shape(expected[key], actual[key], f"{where}.{key}") for key in expected)), None)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return next(filter(None, (same_shape(expected[0], item, f"{where}[]") for item in actual if expected)), None)
+    number = (int, float)
+    same = type(expected) is type(actual) or isinstance(expected, number) and type(actual) in number
+    return None if same else f"{where}: {json.dumps(expected)}, printed is {json.dumps(actual)}"
+
+
 def is_file_of_tree(name, lines, source):
     path = source / name
     if "/" not in name:
@@ -121,15 +136,22 @@ def run(page, attn, cc, source, build):
         work.mkdir()
         (work / "data").symlink_to(source / "data")
         for number, words, lines in blocks((source / page).read_text()):
-            if words[:1] == ["c"] and len(words) == 2 and not is_file_of_tree(words[1], lines, source):
+            if words[:1] in (["c"], ["python"]) and len(words) == 2 and not is_file_of_tree(words[1], lines, source):
                 (work / words[1]).write_text("\n".join(lines) + "\n")
+            if words[:1] == ["json"] and len(words) > 1:
+                command = " ".join(words[1:])
+                result = subprocess.run(["bash", "-c", command], cwd=work, env=env, stdout=subprocess.PIPE, check=False)
+                difference = result.returncode or same_shape(json.loads("\n".join(lines)), json.loads(result.stdout))
+                if difference:
+                    fail(f"{page}:{number}: $ {command}\n{difference}")
+                done += 1
             for command, expected in commands(lines) if words == ["console"] else []:
                 result = subprocess.run(["bash", "-c", command], cwd=work, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 actual = result.stdout.decode().rstrip("\n").split("\n") if result.stdout else []
                 done += 1
                 if result.returncode != 0 or not same_lines(expected, actual):
                     fail(f"{page}:{number}: $ {command}\nexit status {result.returncode}, printed\n" + "\n".join(actual))
-            done += words[:1] == ["c"]
+            done += words[:1] in (["c"], ["python"])
     if done == 0:
         fail(f"{page}: nothing to run")
     print(f"{page}: {done} programs and commands")
