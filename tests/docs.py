@@ -3,7 +3,7 @@
 
 docs.py run PAGE ATTN CC SOURCE BUILD    every program and session in the page, as a reader would type them, in an empty folder with data/ in it
 docs.py links SOURCE                     every link and anchor in every page; every file in docs/ is reached from README.md
-docs.py options ATTN SOURCE              every option that a page gives to a subcommand is one
+docs.py names ATTN SOURCE                every option that a page gives to a subcommand is one, every attn_name is in the source
 
 A fenced block `c FILE`, or `python FILE`, is a program; if the FILE is one of the source tree, the block is that file without its first comment. A block `console`
 is a session: what stands behind `$ ` is run by a shell, the lines below are what it prints. `...` there stands for anything, also for lines;
@@ -213,7 +213,7 @@ def links(source):
     print(f"{checked} links within, {outside} to elsewhere, in {len(goes_to)} pages")
 
 
-# ---- options ----
+# ---- options and names ----
 
 
 def code_of(text):
@@ -222,10 +222,16 @@ def code_of(text):
     return fenced + re.findall(r"(?m)^ {4}(.*)$", text) + re.findall(r"`([^`\n]+)`", text)
 
 
-def options(attn, source):
+def names(attn, source):
     source = pathlib.Path(source).resolve()
-    known, checked = {}, 0
+    known, checked, found = {}, 0, set()
+    code = (path for folder in ("include", "src", "tests", "examples") for path in (source / folder).rglob("*"))
+    written = set(re.findall(r"\w+", " ".join(path.read_text() for path in code if path.suffix in (".c", ".h", ".inc", ".def", ".txt"))))
     for page in pages(source):
+        for name in set(re.findall(r"\battn_\w*[a-z0-9]\b", "\n".join(code_of(page.read_text())))) - {"attn_x", "attn__x"}:
+            found.add(name)
+            if name not in written and not re.search(r"[A-Z]", name):
+                fail(f"{page.relative_to(source)}: there is no {name}")
         for line in code_of(page.read_text()):
             for call in re.findall(r"(?:^|[ /|(])attn ([a-z]+)((?: [^|#&;]*)?)", line):
                 given = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", call[1])
@@ -238,10 +244,10 @@ def options(attn, source):
                     checked += 1
                     if option not in known[call[0]]:
                         fail(f"{page.relative_to(source)}: attn {call[0]} has no {option}")
-    if checked == 0:
-        fail("no option found")
-    print(f"{checked} options")
+    if checked == 0 or not found:
+        fail("nothing found")
+    print(f"{checked} options, {len(found)} names")
 
 
-{"run": run, "links": links, "options": options}[sys.argv[1]](*sys.argv[2:])
+{"run": run, "links": links, "names": names}[sys.argv[1]](*sys.argv[2:])
 sys.exit(1 if fail.count else 0)

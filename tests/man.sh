@@ -22,6 +22,16 @@ for header in "$source"/include/attn/*.h; do
     header=attn/${header##*/}
     [ "$header" = attn/attn.h ] || grep -q "$header" libattn.3 || fail "libattn.3 does not name $header"
 done
+# Names of functions and of what a model file holds are those of the source, and the example of libattn(3) is a program.
+for name in $(grep -h -o 'attn_[a-z0-9_]*' ./*.[135] | sort -u); do
+    grep -q -w -e "$name" "$source"/include/attn/*.h || fail "there is no $name"
+done
+for key in $(sed -n 's/.*AT(\([a-z_]*\)).*/\1/p' "$source/src/word_sense/config.c" | sort -u) \
+    $(sed -n '/^static char \*progress_to_json/,/^}/p' "$source/src/word_sense/model_save.c" | grep -o '"[a-z_]*"' | tr -d '"'); do
+    [ "$key" = name ] || grep -q -w -e "$key" attn-model.5 || fail "attn-model.5 does not name $key"
+done
+sed -n '/^\.Bd/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;}' libattn.3 | ${CC:-cc} -std=c17 -Wall -Werror -I"$source/include" -fsyntax-only -x c - ||
+    fail 'the example of libattn.3 does not compile'
 sh "$source/scripts/man.sh" "$attn" --check || fail 'write the options anew: sh scripts/man.sh build/attn'
 if command -v mandoc >/dev/null; then
     # The pages are not installed here, so that mandoc does not find what they refer to.
