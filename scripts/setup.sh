@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--browser|--torch|--bench]
+# Installs what building (and with --tests, testing) needs and is not there yet: sh scripts/setup.sh [--tests|--browser|--torch|--bench|--checks]
 # --browser adds to --tests a browser and what drives it, --torch what computes the tests' reference data again; --bench installs what speed is
-# compared with. --tests tries the browser too, but can do without it.
+# compared with; --checks what scripts/analyse.sh, coverage.sh and package.sh need. --tests tries the browser too, but can do without it.
 # Says nothing if nothing is missing. Where it cannot install, it names the packages and exits 2.
 set -eu
 
@@ -33,6 +33,14 @@ extra zsh                 command:zsh                   completes attn's options
 extra fish                command:fish                  completes attn's options in the tests
 extra clang               command:clang                 a second compiler's warnings
 extra clang-format-14     command:clang-format-14       checks the formatting, of which versions differ
+extra cppcheck            command:cppcheck              analyses the sources
+extra abigail-tools       command:abidiff               compares the library's binary interface with the one that is kept
+checks clang-tidy-14      command:clang-tidy-14         analyses the sources, for minutes
+checks gcovr              command:gcovr                 tells which lines and branches the tests reach
+checks dpkg-dev           command:dpkg-buildpackage     builds the Debian packages
+checks debhelper          command:dh                    builds the Debian packages
+checks fakeroot           command:fakeroot              builds the Debian packages
+checks lintian            command:lintian               checks the Debian packages
 browser chromium          command:chromium              shows the pages that attn writes
 browser nodejs            command:node                  runs the tests of the pages
 browser npm               command:npm                   installs playwright-core, which drives the browser, into tests/html
@@ -101,7 +109,8 @@ case ${1-} in
 --browser) stages='build tests extra browser' ;;
 --torch) stages='build tests extra browser torch' optional='extra|browser' ;;
 --bench) stages='build torch bench' ;;
-*) fail "unknown option $1, expected --tests, --browser, --torch, --bench or nothing" ;;
+--checks) stages='build tests extra checks' ;;
+*) fail "unknown option $1, expected --tests, --browser, --torch, --bench, --checks or nothing" ;;
 esac
 
 # install_packages: what is missing of the stages. Word splitting is wanted wherever $stages is used.

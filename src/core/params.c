@@ -132,7 +132,8 @@ static double distance_bias(attn_shape shape, int64_t i)
 {
     static const double slopes[] = {0, 0.05, 0.2, 0.5};
     int64_t columns = shape.rank == 2 ? shape.dim[1] : 1;
-    return -slopes[i / columns % 4] * fabs((double)(i % columns - columns / 2));
+    int64_t offset = i % columns - columns / 2;
+    return -slopes[i / columns % 4] * fabs((double)offset);
 }
 
 static double initial(const param *q, uint64_t seed, int id, int64_t i)

@@ -60,7 +60,7 @@ bool attn__next_line(attn__text_lines *lines)
 
 attn__shown attn__show(const char *text, size_t size)
 {
-    attn__shown shown;
+    attn__shown shown = {""};
     char part[ATTN__QUOTE_SIZE + 4]; /* one character more than is shown */
     size_t n = size < sizeof part - 1 ? size : sizeof part - 1;
     memcpy(part, text, n);

@@ -57,7 +57,7 @@ bool attn__shows_number(const attn__plot *plot, const attn_heatmap_panel *p, int
     int larger = 0;
     int64_t first = index / p->columns * p->columns;
     for (int64_t i = first; i < first + p->columns && plot->top > 0; i++) {
-        bool before = p->values[i] > p->values[index] || (p->values[i] == p->values[index] && i < index); /* of equal ones the first */
+        bool before = p->values[i] > p->values[index] || (i < index && p->values[i] == p->values[index]); /* of equal ones the first */
         larger += before && attn__cell_kind(p, i) == ATTN__VALUE;
     }
     return plot->top == 0 || larger < plot->top;

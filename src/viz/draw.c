@@ -128,7 +128,7 @@ static void draw_bar(attn__pen *pen)
 static void draw_captions(attn__pen *pen)
 {
     for (int i = 0; i < ATTN__CAPTIONS; i++) {
-        if (pen->plot->caption[i].n > 0 && i <= ATTN__LEGEND_NAN) {
+        if (i <= ATTN__LEGEND_NAN && pen->plot->caption[i].n > 0) {
             pen->hatch(pen, pen->plan->swatch[i], i == ATTN__LEGEND_NAN ? ATTN__NAN : ATTN__MASKED);
             pen->frame(pen, pen->plan->swatch[i], ink_line);
         }

@@ -210,7 +210,7 @@ void attn__text_set(attn__fonts *f, attn__text *t, int size, double max_em)
 void attn__ascii_set(attn__fonts *f, attn__ascii *a, const char *string, int size)
 {
     a->text = (attn__text){.codes = a->codes, .glyphs = a->glyphs};
-    for (int i = 0; string[i] != '\0' && i < ATTN__NUMBER_SIZE; i++) {
+    for (int i = 0; i < ATTN__NUMBER_SIZE && string[i] != '\0'; i++) {
         a->codes[i] = (unsigned char)string[i];
         a->text.n = i + 1;
     }

@@ -30,20 +30,20 @@ static int64_t *sort_into_groups(const attn_corpus *c, attn__arena *arena, group
     attn__names names = attn__names_new(arena);
     int64_t *of = attn__arena_array(arena, (int64_t)c->count, sizeof *of);
     *groups = attn__arena_array(arena, (int64_t)c->count, sizeof **groups);
-    for (size_t i = 0; i < c->count && of != NULL && *groups != NULL; i++) {
+    bool ok = of != NULL && *groups != NULL;
+    for (size_t i = 0; ok && i < c->count; i++) {
         size_t before = names.count;
         of[i] = group_of(arena, &names, &c->examples[i]);
-        if (of[i] < 0) {
-            of = NULL;
-            break;
-        }
-        if (names.count > before) {
+        ok = of[i] >= 0;
+        if (ok && names.count > before) {
             (*groups)[of[i]] = (group){0};
         }
-        (*groups)[of[i]].all++;
+        if (ok) {
+            (*groups)[of[i]].all++;
+        }
     }
     attn__names_free(&names);
-    return *groups != NULL ? of : NULL;
+    return ok ? of : NULL;
 }
 
 /* Whether the next example of the group is drawn: with probability wanted / left, so that exactly `want` of `all` are (Knuth, The Art of

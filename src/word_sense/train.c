@@ -312,7 +312,7 @@ static attn_status open_run(run *r, const attn_corpus *train)
 attn_status attn_word_sense_train(attn_word_sense *m, const attn_corpus *train, const attn_corpus *dev,
                                   attn_word_sense_progress_fn progress, void *ctx, attn_error *error)
 {
-    attn_error ignored;
+    attn_error ignored = {.message = ""};
     run r = {.m = m, .dev = dev, .report = progress, .ctx = ctx, .error = error != NULL ? error : &ignored};
     attn__arena_init(&r.arena, &m->allocator);
     attn_status status = open_run(&r, train);

@@ -27,7 +27,7 @@ static char without_digit(char byte)
 size_t attn__normalise(const char *token, char *buffer, size_t room)
 {
     size_t n = 0;
-    for (; token[n] != '\0' && n < room; n++) {
+    for (; n < room && token[n] != '\0'; n++) {
         buffer[n] = without_digit(token[n]);
     }
     return n;
