@@ -145,9 +145,13 @@ installed() {
     "$prefix/bin/attn" info
 }
 
+# With debug information, which tells the types behind the symbols.
 shared_library() {
-    build shared -DBUILD_SHARED_LIBS=ON -DATTN_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib
+    build shared -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_SHARED_LIBS=ON -DATTN_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib
     only_names '^attn_[^_]' nm --dynamic build-test/shared/src/libattn.so
+    version=$(sed -n 's/^#define ATTN_VERSION_M[A-Z]* //p' include/attn/status.h | paste -s -d .)
+    readelf --dynamic build-test/shared/src/libattn.so | grep "SONAME.*\[libattn\.so\.$version\]"
+    sh tests/hardened.sh build-test/shared/attn build-test/shared/src/libattn.so
     installed shared
 }
 
@@ -180,6 +184,7 @@ mkdir -p build-test
 case ${1-} in
 '')
     needs clang-format-14 'Formatting' formatting
+    needs cppcheck 'cppcheck' sh scripts/analyse.sh cppcheck
     stage 'Public headers stand alone, in C and in C++' headers
     stage 'One compiler command, no build system' bare_compiler
     needs clang 'clang, tests' clang_build
@@ -187,6 +192,7 @@ case ${1-} in
     needs valgrind 'valgrind, the quick tests' valgrind_quick
     stage 'Address and undefined-behaviour sanitizers, tests' sanitizers
     stage 'Shared library, installed and used from outside' shared_library
+    needs abidiff "Binary interface, compared with the one that is kept" sh scripts/abi.sh build-test/shared/src/libattn.so
     ;;
 --quick) ;;
 --torch)
