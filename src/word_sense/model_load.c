@@ -194,7 +194,7 @@ static attn_status load_member_progress(attn__member *k, const json_t *entry, at
 static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, attn__underway underway[], attn_error *error)
 {
     char fault[80];
-    const char *hash = NULL;
+    const char *hash = "";
     json_t *object, *members = NULL;
     (void)snprintf(fault, sizeof fault, "no progress of training, or not of %d members", m->config.seeds);
     attn_status status = attn__json_read(attn_safetensors_text(f, "attn.training"), 0, &object, error);
