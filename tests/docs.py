@@ -3,7 +3,8 @@
 
 docs.py run PAGE ATTN CC SOURCE BUILD    every program and session in the page, as a reader would type them, in an empty folder with data/ in it
 docs.py links SOURCE                     every link and anchor in every page; every file in docs/ is reached from README.md
-docs.py names ATTN SOURCE                every option that a page gives to a subcommand is one, every attn_name is in the source
+docs.py names ATTN SOURCE                every option that a page gives to a subcommand is one, every attn_name is in the source, every package that
+                                         the set-up installs for building and testing is in README.md
 
 A fenced block `c FILE`, or `python FILE`, is a program; if the FILE is one of the source tree, the block is that file without its first comment. A block `console`
 is a session: what stands behind `$ ` is run by a shell, the lines below are what it prints. `...` there stands for anything, also for lines;
@@ -244,9 +245,14 @@ def names(attn, source):
                     checked += 1
                     if option not in known[call[0]]:
                         fail(f"{page.relative_to(source)}: attn {call[0]} has no {option}")
-    if checked == 0 or not found:
+    readme = (source / "README.md").read_text()
+    packages = re.findall(r"(?m)^(?:build|tests|extra|browser|checks) (\S+)", (source / "scripts/setup.sh").read_text())
+    for package in packages:
+        if not re.search(rf"(?<![\w-]){re.escape(package)}(?![\w-])", readme):
+            fail(f"README.md does not name the package {package}")
+    if checked == 0 or not found or not packages:
         fail("nothing found")
-    print(f"{checked} options, {len(found)} names")
+    print(f"{checked} options, {len(found)} names, {len(packages)} packages")
 
 
 {"run": run, "links": links, "names": names}[sys.argv[1]](*sys.argv[2:])
