@@ -37,8 +37,8 @@ void close_output(void);
 /* Keys of long options without a letter: those that several subcommands have, then each one's own from KEY_FIRST on. */
 enum { KEY_THREADS = 900, KEY_SPLIT, KEY_TOKENIZE, KEY_LANG, KEY_TARGET, KEY_TARGET_INDEX, KEY_FIRST = 1000 };
 
-#define OPTION_THREADS(group)                                                                                                    \
-    {                                                                                                                            \
+#define OPTION_THREADS(group)                                                                                                            \
+    {                                                                                                                                    \
         "threads", KEY_THREADS, "N", 0, "Threads (default: OMP_NUM_THREADS, or the processors allowed); never changes the result", group \
     }
 
