@@ -149,7 +149,7 @@ installed() {
 shared_library() {
     build shared -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_SHARED_LIBS=ON -DATTN_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib
     only_names '^attn_[^_]' nm --dynamic build-test/shared/src/libattn.so
-    version=$(sed -n 's/^#define ATTN_VERSION_M[A-Z]* //p' include/attn/status.h | paste -s -d .)
+    version=$(sed -n 's/^#define ATTN_VERSION_M[A-Z]* \([0-9]*\).*/\1/p' include/attn/status.h | paste -s -d .)
     readelf --dynamic build-test/shared/src/libattn.so | grep "SONAME.*\[libattn\.so\.$version\]"
     sh tests/hardened.sh build-test/shared/attn build-test/shared/src/libattn.so
     installed shared

@@ -17,7 +17,7 @@ int main(void)
     attn_safetensors *file = attn_safetensors_parse("{}", 2, "memory", NULL, &error);
     attn_image image = {1, 1, NULL, {NULL, NULL, NULL}, ""};
     attn_heatmap_panel panel = {"", 1, 1, values, NULL, NULL, NULL};
-    attn_heatmap_config heatmap = {&panel, 1, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ATTN_ANNOTATE_AUTO, NULL, 0, 0};
+    attn_heatmap_config heatmap = {&panel, 1, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ATTN_ANNOTATE_AUTO, 0, NULL, 0, 0};
     attn_status drawn = attn_heatmap_draw(&heatmap, &image, NULL, NULL, &error);
     printf("attn %s: the gradient of x^2 at -2 is %g; a picture of %d x %d pixels\n", attn_version(), slope, image.width, image.height);
     attn_image_free(&image);
