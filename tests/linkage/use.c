@@ -2,6 +2,7 @@
 #include "attn/attn.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int main(void)
 {
@@ -15,9 +16,16 @@ int main(void)
 
     attn_error error;
     attn_safetensors *file = attn_safetensors_parse("{}", 2, "memory", NULL, &error);
-    attn_image image = {1, 1, NULL, {NULL, NULL, NULL}, ""};
-    attn_heatmap_panel panel = {"", 1, 1, values, NULL, NULL, NULL};
-    attn_heatmap_config heatmap = {&panel, 1, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ATTN_ANNOTATE_AUTO, 0, NULL, 0, 0};
+    attn_image image;
+    attn_heatmap_panel panel;
+    attn_heatmap_config heatmap;
+    memset(&panel, 0, sizeof panel); /* C++17 cannot name the members that it sets */
+    memset(&heatmap, 0, sizeof heatmap);
+    panel.rows = 1;
+    panel.columns = 3;
+    panel.values = values;
+    heatmap.panels = &panel;
+    heatmap.n_panels = 1;
     attn_status drawn = attn_heatmap_draw(&heatmap, &image, NULL, NULL, &error);
     printf("attn %s: the gradient of x^2 at -2 is %g; a picture of %d x %d pixels\n", attn_version(), slope, image.width, image.height);
     attn_image_free(&image);
