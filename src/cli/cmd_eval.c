@@ -86,25 +86,29 @@ static const struct argp argp = {
 
 /* ---- one sentence ---- */
 
+/* A stream in memory notes no failure (glibc): each write tells, and in the end the text that is not there. */
+
 /* "word:0.420 word:0.310", mean weights over the heads, largest first. */
-static void write_attended(FILE *to, const attn_example *e, const attn_prediction *p)
+static bool write_attended(FILE *to, const attn_example *e, const attn_prediction *p)
 {
     int index[MOST_ATTENDED];
     double weight[MOST_ATTENDED];
     int n = attn_most_attended(p->attention, p->heads, p->length, -1, MOST_ATTENDED, index, weight);
-    for (int k = 0; k < n; k++) {
-        fprintf(to, "%s%s:%.3f", k > 0 ? " " : "", e->tokens[index[k]], weight[k]);
+    bool ok = true;
+    for (int k = 0; k < n && ok; k++) {
+        ok = fprintf(to, "%s%s:%.3f", k > 0 ? " " : "", e->tokens[index[k]], weight[k]) >= 0;
     }
+    return ok;
 }
 
-static void write_prediction(FILE *to, const attn_example *e, const attn_prediction *p)
+static bool write_prediction(FILE *to, const attn_example *e, const attn_prediction *p)
 {
-    fprintf(to, "%s\t%s\t%.6f\t%d\t", e->sense, p->senses[p->best], p->probabilities[p->best], e->target);
-    write_attended(to, e, p);
-    for (int j = 0; j < e->length; j++) {
-        fprintf(to, "%c%s", j == 0 ? '\t' : ' ', e->tokens[j]);
+    bool ok = fprintf(to, "%s\t%s\t%.6f\t%d\t", e->sense, p->senses[p->best], p->probabilities[p->best], e->target) >= 0 &&
+              write_attended(to, e, p);
+    for (int j = 0; j < e->length && ok; j++) {
+        ok = fprintf(to, "%c%s", j == 0 ? '\t' : ' ', e->tokens[j]) >= 0;
     }
-    fputc('\n', to);
+    return ok && fputc('\n', to) != EOF;
 }
 
 static void add_distance(attn_distances *to, const attn_example *e, const attn_prediction *p, bool correct)
@@ -141,10 +145,8 @@ static int evaluate_one(attn_word_sense *m, const attn_example *e, evaluation *v
     bool correct = attn_scores_correct(v->scores) > before;
     attn_calibration_add(&v->calibration, p.probabilities[p.best], correct);
     add_distance(&v->distances, e, &p, correct);
-    if (predictions != NULL) {
-        write_prediction(predictions, e, &p);
-    }
-    return DONE;
+    bool lost = predictions != NULL && !write_prediction(predictions, e, &p);
+    return lost ? fail("out of memory for the predictions") : DONE;
 }
 
 /* ---- all of them ---- */
@@ -159,7 +161,7 @@ static int evaluate(const arguments *a, attn_word_sense *m, const attn_corpus *d
         attn_example e = attn_corpus_get(data, i);
         code = evaluate_one(m, &e, v, to);
     }
-    bool lost = to != NULL && (ferror(to) != 0) + (fclose(to) != 0) > 0;
+    bool lost = to != NULL && (fclose(to) != 0 || *text == NULL);
     return code == DONE && lost ? fail("out of memory for the predictions") : code;
 }
 

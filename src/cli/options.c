@@ -93,8 +93,9 @@ int parse_index_or(const char *option, const char *text, const char *const names
 void parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = FAILED;
-    if (argp_parse(argp, argc, argv, 0, NULL, input) != 0) {
-        exit(FAILED);
+    error_t why = argp_parse(argp, argc, argv, 0, NULL, input);
+    if (why != 0) { /* memory: what is wrong with the arguments has been told */
+        exit(fail("%s", strerror(why)));
     }
 }
 
