@@ -207,6 +207,7 @@ static void wrong_class_maps_are_named(void **state)
 {
     (void)state;
     check_fails("0\ta\n", "0\n", "[\"a\"]", MAP ":1: no JSON object" EXPECTED);
+    check_fails("0\ta\n", "0\n", "5", MAP ":1: an array or an object was expected" EXPECTED);
     check_fails("0\ta\n", "0\n", "{\"zero\": \"a\"}", MAP ": the key 'zero' is no class number" EXPECTED);
     check_fails("0\ta\n", "0\n", "{\"\": \"a\"}", MAP ": the key '' is no class number" EXPECTED);
     check_fails("0\ta\n", "0\n", "{\"-1\": \"a\"}", MAP ": the key '-1' is no class number" EXPECTED);

@@ -155,7 +155,7 @@ static bool check_number(attn__scan *s)
             return false;
         }
     }
-    return s->at > whole || to_integer(begin, whole, &value) || fail(s, "too big an integer");
+    return s->at > whole || s->any_integer || to_integer(begin, whole, &value) || fail(s, "too big an integer");
 }
 
 static bool check_word(attn__scan *s)

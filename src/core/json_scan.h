@@ -10,12 +10,13 @@
 typedef struct attn__scan {
     char *begin, *at, *end;
     const char *fault; /* what is wrong at `at`; NULL: nothing */
+    bool any_integer;  /* integers may be too big for 64 bits: attn__scan_integer then takes them for none */
 } attn__scan;
 
 attn__scan attn__scan_new(char *bytes, size_t size);
 
-/* Whether all of it is one value of JSON (RFC 8259) in UTF-8, whose integers fit into 64 bits and whose strings hold no zero byte; then
- * goes back to the beginning. Else `fault`. Everything below is for texts that passed this. */
+/* Whether all of it is one value of JSON (RFC 8259) in UTF-8, whose integers fit into 64 bits (unless any may come) and whose strings hold
+ * no zero byte; then goes back to the beginning. Else `fault`. Everything below is for texts that passed this. */
 bool attn__scan_check(attn__scan *s);
 
 /* The first character of the next value or key. */

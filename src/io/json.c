@@ -6,87 +6,82 @@
 
 #include "io/io.h"
 
-static attn_status parse_text(const attn__input *in, json_t **json)
-{
-    json_error_t why;
-    *json = attn__json_load(in->bytes, in->size, JSON_DECODE_INT_AS_REAL, &why);
-    if (*json != NULL) {
-        return ATTN_OK;
-    }
-    if (why.text[0] == '\0') {
-        return attn__input_no_memory(in);
-    }
-    return attn__fail(in->error, ATTN_EFORMAT, "%s:%d: no JSON: %s", in->name, why.line, attn__show(why.text, strlen(why.text)).text);
-}
-
-static const char *kind(const json_t *value)
+static const char *kind(const attn__json *value)
 {
     static const char *const names[] = {"an object", "an array", "a string", "a number", "a number", "true", "false", "null"};
-    return names[json_typeof(value)];
+    return names[value->type];
 }
 
 /* A number, null for NaN, or "inf" or "-inf", which JSON has no numbers for. */
-static bool read_value(const json_t *value, double *out)
+static bool read_value(const attn__json *value, double *out)
 {
-    const char *text = json_is_string(value) ? json_string_value(value) : "";
-    bool infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
-    *out = infinite ? (text[0] == '-' ? -INFINITY : INFINITY) : json_is_null(value) ? NAN : json_number_value(value);
-    return infinite || json_is_null(value) || json_is_number(value);
+    const char *text = attn__json_is(value, ATTN__JSON_STRING) ? value->text : "";
+    bool infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0, null = attn__json_is(value, ATTN__JSON_NULL);
+    bool number = attn__json_number(value, out);
+    *out = infinite ? (text[0] == '-' ? -INFINITY : INFINITY) : null ? NAN : *out;
+    return infinite || null || number;
 }
 
-static attn_status read_values(const attn__input *in, const json_t *values, attn_matrix *m)
+static attn_status check_rows(const attn__input *in, const attn__json *values, size_t columns)
 {
-    size_t rows = json_array_size(values), columns = json_array_size(json_array_get(values, 0));
-    if (rows == 0 || (columns == 0 && json_is_array(json_array_get(values, 0)))) {
-        return attn__input_fail(in, ATTN_EFORMAT, "an empty matrix (%zu rows, %zu columns)", rows, columns);
-    }
-    for (size_t r = 0; r < rows; r++) {
-        const json_t *row = json_array_get(values, r);
-        if (!json_is_array(row)) {
+    size_t r = 0;
+    for (const attn__json *row = values->first; row != NULL; row = row->next, r++) {
+        if (!attn__json_is(row, ATTN__JSON_ARRAY)) {
             return attn__input_fail(in, ATTN_EFORMAT, "row %zu is %s, expected an array of numbers", r, kind(row));
         }
-        if (json_array_size(row) != columns) {
-            return attn__input_fail(in, ATTN_EFORMAT, "row %zu has %zu values, row 0 has %zu", r, json_array_size(row), columns);
+        if (row->size != columns) {
+            return attn__input_fail(in, ATTN_EFORMAT, "row %zu has %zu values, row 0 has %zu", r, row->size, columns);
         }
     }
-    attn_status status = attn__matrix_room(in, m, (int64_t)rows, (int64_t)columns);
-    for (size_t i = 0; status == ATTN_OK && i < rows * columns; i++) {
-        const json_t *value = json_array_get(json_array_get(values, i / columns), i % columns);
-        if (!read_value(value, &m->values[i])) {
-            return attn__input_fail(in, ATTN_EFORMAT, "row %zu, column %zu is %s, expected a number or null", i / columns, i % columns,
-                                    kind(value));
+    return ATTN_OK;
+}
+
+static attn_status read_values(const attn__input *in, const attn__json *values, attn_matrix *m)
+{
+    bool array = attn__json_is(values->first, ATTN__JSON_ARRAY);
+    size_t rows = values->size, columns = array ? values->first->size : 0, i = 0;
+    if (rows == 0 || (columns == 0 && array)) {
+        return attn__input_fail(in, ATTN_EFORMAT, "an empty matrix (%zu rows, %zu columns)", rows, columns);
+    }
+    attn_status status = check_rows(in, values, columns);
+    status = status == ATTN_OK ? attn__matrix_room(in, m, (int64_t)rows, (int64_t)columns) : status;
+    for (const attn__json *row = values->first; status == ATTN_OK && row != NULL; row = row->next) {
+        for (const attn__json *value = row->first; value != NULL; value = value->next, i++) {
+            if (!read_value(value, &m->values[i])) {
+                return attn__input_fail(in, ATTN_EFORMAT, "row %zu, column %zu is %s, expected a number or null", i / columns, i % columns,
+                                        kind(value));
+            }
         }
     }
     return status;
 }
 
 /* `labels` may be NULL: none. */
-static attn_status read_labels(const attn__input *in, const json_t *labels, const char *what, int64_t count, const char *const **out)
+static attn_status read_labels(const attn__input *in, const attn__json *labels, const char *what, int64_t count, const char *const **out)
 {
     attn__label_room room;
-    size_t bytes = 0, n = json_array_size(labels);
+    size_t bytes = 0, i = 0;
     if (labels == NULL) {
         return ATTN_OK;
     }
-    if (!json_is_array(labels)) {
+    if (!attn__json_is(labels, ATTN__JSON_ARRAY)) {
         return attn__input_fail(in, ATTN_EFORMAT, "\"%s\" is %s, expected an array of labels", what, kind(labels));
     }
-    if (n != (size_t)count) {
-        return attn__input_fail(in, ATTN_ESHAPE, "%zu labels in \"%s\", the matrix has %lld %s", n, what, (long long)count, what);
+    if (labels->size != (size_t)count) {
+        return attn__input_fail(in, ATTN_ESHAPE, "%zu labels in \"%s\", the matrix has %lld %s", labels->size, what, (long long)count,
+                                what);
     }
-    for (size_t i = 0; i < n; i++) {
-        if (!json_is_string(json_array_get(labels, i))) {
-            return attn__input_fail(in, ATTN_EFORMAT, "label %zu of \"%s\" is %s, expected a string", i, what,
-                                    kind(json_array_get(labels, i)));
+    for (const attn__json *label = labels->first; label != NULL; label = label->next, i++) {
+        if (!attn__json_is(label, ATTN__JSON_STRING)) {
+            return attn__input_fail(in, ATTN_EFORMAT, "label %zu of \"%s\" is %s, expected a string", i, what, kind(label));
         }
-        bytes += json_string_length(json_array_get(labels, i));
+        bytes += strlen(label->text);
     }
     if (!attn__labels_begin(in, count, bytes, &room)) {
         return attn__input_no_memory(in);
     }
-    for (size_t i = 0; i < n; i++) {
-        const json_t *label = json_array_get(labels, i);
-        attn__labels_put(&room, json_string_value(label), json_string_length(label));
+    for (const attn__json *label = labels->first; label != NULL; label = label->next) {
+        attn__labels_put(&room, label->text, strlen(label->text));
     }
     *out = room.text;
     return ATTN_OK;
@@ -105,59 +100,69 @@ static bool is_known(const char *key)
 }
 
 /* The only panel of weights that were saved; else the object itself. NULL after a failure. */
-static json_t *only_panel(const attn__input *in, json_t *object, attn_status *status)
+static const attn__json *only_panel(const attn__input *in, const attn__json *object, attn_status *status)
 {
-    const json_t *panels = json_object_get(object, "panels");
+    const attn__json *panels = attn__json_get(object, "panels");
+    size_t n = attn__json_is(panels, ATTN__JSON_ARRAY) ? panels->size : 0;
     *status = ATTN_OK;
     if (panels == NULL) {
         return object;
     }
-    if (json_array_size(panels) != 1 || !json_is_object(json_array_get(panels, 0))) {
-        *status = attn__input_fail(in, ATTN_EFORMAT, "%zu panels, expected one matrix", json_array_size(panels));
+    if (n != 1 || !attn__json_is(panels->first, ATTN__JSON_OBJECT)) {
+        *status = attn__input_fail(in, ATTN_EFORMAT, "%zu panels, expected one matrix", n);
         return NULL;
     }
-    return json_array_get(panels, 0);
+    return panels->first;
 }
 
-static attn_status read_object(const attn__input *in, json_t *whole, attn_matrix *m)
+static attn_status read_object(const attn__input *in, const attn__json *whole, attn_matrix *m)
 {
     attn_status found;
-    json_t *object = only_panel(in, whole, &found);
+    const attn__json *object = only_panel(in, whole, &found);
     if (object == NULL) {
         return found;
     }
-    for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
-        const char *key = json_object_iter_key(i);
-        if (!is_known(key)) {
+    for (const attn__json *v = object->first; v != NULL; v = v->next) {
+        if (!is_known(v->key)) {
             return attn__input_fail(in, ATTN_EFORMAT, "unknown key \"%s\", expected \"values\", \"rows\" and \"columns\"",
-                                    attn__show(key, strlen(key)).text);
+                                    attn__show(v->key, strlen(v->key)).text);
         }
     }
-    const json_t *values = json_object_get(object, "values");
-    if (!json_is_array(values)) {
+    const attn__json *values = attn__json_get(object, "values");
+    if (!attn__json_is(values, ATTN__JSON_ARRAY)) {
         return attn__input_fail(in, ATTN_EFORMAT, "\"values\" is %s, expected an array of rows", values != NULL ? kind(values) : "missing");
     }
     attn_status status = read_values(in, values, m);
     if (status == ATTN_OK) {
-        status = read_labels(in, json_object_get(object, "rows"), "rows", m->rows, &m->row_labels);
+        status = read_labels(in, attn__json_get(object, "rows"), "rows", m->rows, &m->row_labels);
     }
     if (status == ATTN_OK) {
-        status = read_labels(in, json_object_get(object, "columns"), "columns", m->columns, &m->column_labels);
+        status = read_labels(in, attn__json_get(object, "columns"), "columns", m->columns, &m->column_labels);
     }
     return status;
+}
+
+static attn_status read_tree(const attn__input *in, attn__arena *arena, attn_matrix *m)
+{
+    attn__json_fault fault;
+    const attn__json *root;
+    attn_status status = attn__json_parse(in->bytes, in->size, arena, &root, &fault);
+    if (status == ATTN_OK) {
+        return attn__json_is(root, ATTN__JSON_ARRAY) ? read_values(in, root, m) : read_object(in, root, m);
+    }
+    return status == ATTN_ENOMEM ? attn__input_no_memory(in)
+                                 : attn__fail(in->error, ATTN_EFORMAT, "%s:%d: no JSON: %s", in->name, fault.line, fault.text);
 }
 
 attn_status attn__parse_json(const attn__input *given, attn_matrix *m)
 {
     attn__input in = *given;
-    json_t *json = NULL;
+    attn__arena arena;
     attn_status status = attn__text_open(&in);
     if (status == ATTN_OK) {
-        status = parse_text(&in, &json);
+        attn__arena_init(&arena, in.allocator);
+        status = read_tree(&in, &arena, m);
+        attn__arena_free(&arena);
     }
-    if (status == ATTN_OK) {
-        status = json_is_array(json) ? read_values(&in, json, m) : read_object(&in, json, m);
-    }
-    json_decref(json);
     return status;
 }

@@ -138,9 +138,9 @@ char *attn__config_to_json(const attn_word_sense_config *c, const attn_allocator
 }
 
 /* Index of a JSON string in a list of names, -1 if it is none of them. */
-static int index_of(const json_t *value, const char *const names[], int n)
+static int index_of(const attn__json *value, const char *const names[], int n)
 {
-    const char *text = json_string_value(value);
+    const char *text = attn__json_text(value);
     for (int i = 0; text != NULL && i < n; i++) {
         if (strcmp(text, names[i]) == 0) {
             return i;
@@ -149,7 +149,7 @@ static int index_of(const json_t *value, const char *const names[], int n)
     return -1;
 }
 
-static bool choice_from_json(const json_t *value, kind k, attn_word_sense_config *c)
+static bool choice_from_json(const attn__json *value, kind k, attn_word_sense_config *c)
 {
     int position = index_of(value, position_names, 2), vectors = index_of(value, vectors_names, 3), score = -1;
     for (int s = ATTN_SCORE_SCALED_DOT; s <= ATTN_SCORE_ADDITIVE; s++) {
@@ -168,9 +168,9 @@ static bool choice_from_json(const json_t *value, kind k, attn_word_sense_config
     return true;
 }
 
-static bool seed_from_json(const json_t *value, uint64_t *seed)
+static bool seed_from_json(const attn__json *value, uint64_t *seed)
 {
-    const char *text = json_string_value(value);
+    const char *text = attn__json_text(value);
     *seed = 0;
     for (size_t i = 0; text != NULL && text[i] != '\0'; i++) {
         uint64_t digit = (uint64_t)(text[i] - '0');
@@ -182,22 +182,21 @@ static bool seed_from_json(const json_t *value, uint64_t *seed)
     return text != NULL && text[0] != '\0';
 }
 
-static bool field_from_json(const json_t *value, const field *f, attn_word_sense_config *c)
+static bool field_from_json(const attn__json *value, const field *f, attn_word_sense_config *c)
 {
     char *at = (char *)c + f->offset;
+    int64_t integer;
     switch (f->kind) {
     case INTEGER:
-        if (!json_is_integer(value) || (double)json_integer_value(value) < f->low || (double)json_integer_value(value) > f->high) {
+        if (!attn__json_integer(value, (int64_t)f->low, (int64_t)f->high, &integer)) {
             return false;
         }
-        *(int *)(void *)at = (int)json_integer_value(value);
+        *(int *)(void *)at = (int)integer;
         return true;
     case REAL:
-        *(double *)(void *)at = json_number_value(value);
-        return json_is_number(value);
+        return attn__json_number(value, (double *)(void *)at);
     case FLAG:
-        c->freeze_vectors = json_is_true(value);
-        return json_is_boolean(value);
+        return attn__json_flag(value, &c->freeze_vectors);
     case SEED:
         return seed_from_json(value, &c->seed);
     case SCORE:
@@ -208,19 +207,14 @@ static bool field_from_json(const json_t *value, const field *f, attn_word_sense
     return false;
 }
 
-attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error)
+attn_status attn__config_from_json(const attn__json *object, attn_word_sense_config *c, attn_error *error)
 {
-    json_t *object;
-    attn_status status = attn__json_read(text, 0, &object, error);
-    if (status == ATTN_OK && !json_is_object(object)) {
-        status = attn__fail(error, ATTN_EFORMAT, "no configuration");
-    }
+    attn_status status = attn__json_is(object, ATTN__JSON_OBJECT) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no configuration");
     *c = attn_word_sense_defaults();
     for (size_t i = 0; i < N_FIELDS && status == ATTN_OK; i++) {
-        if (!field_from_json(json_object_get(object, fields[i].name), &fields[i], c)) {
+        if (!field_from_json(attn__json_get(object, fields[i].name), &fields[i], c)) {
             status = attn__fail(error, ATTN_EFORMAT, "configuration: '%s' is missing or not in its range", fields[i].name);
         }
     }
-    json_decref(object);
     return status == ATTN_OK ? attn__config_check(c, error) : status;
 }

@@ -39,13 +39,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static attn_status add_class(attn_corpus *c, folder *f, const char *key, const json_t *value, attn_error *error)
+static attn_status add_class(attn_corpus *c, folder *f, const char *key, const attn__json *value, attn_error *error)
 {
     int64_t number;
     if (!attn__decimal(key, &number)) {
         return attn__fail(error, ATTN_EFORMAT, "%s: the key '%s' is no class number, " EXPECTED_MAP, f->map, ATTN__QUOTE(key));
     }
-    const char *sense = json_string_value(value);
+    const char *sense = attn__json_text(value);
     const char *fault = sense == NULL ? "is no string" : attn__label_fault(sense);
     if (fault != NULL) {
         return attn__fail(error, ATTN_EFORMAT, "%s: the sense of class %s %s, " EXPECTED_MAP, f->map, ATTN__QUOTE(key), fault);
@@ -58,20 +58,17 @@ static attn_status add_class(attn_corpus *c, folder *f, const char *key, const j
     return ATTN_OK;
 }
 
-static attn_status add_classes(attn_corpus *c, folder *f, json_t *root, attn_error *error)
+static attn_status add_classes(attn_corpus *c, folder *f, const attn__json *root, attn_error *error)
 {
-    if (!json_is_object(root)) {
+    if (!attn__json_is(root, ATTN__JSON_OBJECT)) {
         return attn__fail(error, ATTN_EFORMAT, "%s:1: no JSON object, " EXPECTED_MAP, f->map);
     }
-    f->classes = attn__arena_array(&c->arena, (int64_t)json_object_size(root), sizeof *f->classes);
+    f->classes = attn__arena_array(&c->arena, (int64_t)root->size, sizeof *f->classes);
     if (f->classes == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "%s: out of memory", f->map);
     }
-    const char *key;
-    json_t *value;
-    json_object_foreach(root, key, value)
-    {
-        attn_status status = add_class(c, f, key, value, error);
+    for (const attn__json *v = root->first; v != NULL; v = v->next) {
+        attn_status status = add_class(c, f, v->key, v, error);
         if (status != ATTN_OK) {
             return status;
         }
@@ -85,24 +82,30 @@ static attn_status add_classes(attn_corpus *c, folder *f, json_t *root, attn_err
     return ATTN_OK;
 }
 
+static attn_status parse_classes(attn_corpus *c, folder *f, const char *bytes, size_t size, attn_error *error)
+{
+    attn__arena arena;
+    attn__json_fault fault;
+    const attn__json *root;
+    attn__arena_init(&arena, &c->allocator);
+    attn_status status = attn__json_parse(bytes, size, &arena, &root, &fault);
+    status = status == ATTN_OK       ? add_classes(c, f, root, error)
+             : status == ATTN_ENOMEM ? attn__fail(error, ATTN_ENOMEM, "%s: out of memory", f->map)
+                                     : attn__fail(error, ATTN_EFORMAT, "%s:%d: %s, " EXPECTED_MAP, f->map, fault.line, fault.text);
+    attn__arena_free(&arena);
+    return status;
+}
+
 static attn_status read_classes(attn_corpus *c, folder *f, attn_error *error)
 {
     char *bytes;
     size_t size;
     attn_status status = attn__read_file(f->map, &c->allocator, &bytes, &size, error);
-    if (status != ATTN_OK) {
-        return status;
+    if (status == ATTN_OK) {
+        size_t mark = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        status = parse_classes(c, f, bytes + mark, size - mark, error);
+        attn__free(&c->allocator, bytes);
     }
-    size_t mark = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    json_error_t fault;
-    json_t *root = attn__json_load(bytes + mark, size - mark, 0, &fault);
-    attn__free(&c->allocator, bytes);
-    if (root == NULL) {
-        return fault.text[0] == '\0' ? attn__fail(error, ATTN_ENOMEM, "%s: out of memory", f->map)
-                                     : attn__fail(error, ATTN_EFORMAT, "%s:%d: %s, " EXPECTED_MAP, f->map, fault.line, fault.text);
-    }
-    status = add_classes(c, f, root, error);
-    json_decref(root);
     return status;
 }
 

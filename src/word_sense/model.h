@@ -57,8 +57,9 @@ struct attn_word_sense {
 /* Every number in its range? ATTN_EINVAL names the first that is not. */
 attn_status attn__config_check(const attn_word_sense_config *c, attn_error *error);
 /* As a JSON object from the allocator, and back (every field must be there). */
+struct attn__json;
 char *attn__config_to_json(const attn_word_sense_config *c, const attn_allocator *allocator);
-attn_status attn__config_from_json(const char *text, attn_word_sense_config *c, attn_error *error);
+attn_status attn__config_from_json(const struct attn__json *object, attn_word_sense_config *c, attn_error *error);
 
 /* ---- vocabulary.c ---- */
 

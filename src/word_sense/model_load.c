@@ -1,6 +1,6 @@
 /* Models from safetensors files. The texts are read first, then the tensors are compared with what the texts promise, and only then is
  * memory of their size asked for. */
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,25 @@
 
 /* ---- texts ---- */
 
+/* Into the scratch memory; *root is NULL if there is no such text, or if it is no JSON. Error: ATTN_ENOMEM. */
+static attn_status parse_text(attn_word_sense *m, const attn_safetensors *f, const char *key, const attn__json **root, attn_error *error)
+{
+    attn__json_fault fault;
+    const char *text = attn_safetensors_text(f, key);
+    *root = NULL;
+    bool lost = text != NULL && attn__json_parse(text, strlen(text), &m->scratch, root, &fault) == ATTN_ENOMEM;
+    return lost ? attn__fail(error, ATTN_ENOMEM, "out of memory for \"%s\"", key) : ATTN_OK;
+}
+
 /* Numbers that may be left to us are chosen when a model is made, before it is saved. */
 static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
     attn_word_sense_config config;
-    attn_status status = attn__config_from_json(attn_safetensors_text(f, "attn.config"), &config, error);
+    const attn__json *object;
+    attn__mark mark = attn__arena_mark(&m->scratch);
+    attn_status status = parse_text(m, f, "attn.config", &object, error);
+    status = status == ATTN_OK ? attn__config_from_json(object, &config, error) : status;
+    attn__arena_rewind(&m->scratch, mark);
     if (status == ATTN_OK && (config.min_count < 1 || config.batch < 1)) {
         status = attn__fail(error, ATTN_EFORMAT, "configuration: min_count is %d and batch %d, expected at least 1", config.min_count,
                             config.batch);
@@ -94,17 +108,17 @@ static attn_status load_plain_words(attn_word_sense *m, char *text, bool *plain,
 
 static attn_status load_any_words(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
-    json_t *array;
-    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.vocabulary"), JSON_ALLOW_NUL, &array, error);
-    if (status == ATTN_OK && !json_is_array(array)) {
+    const attn__json *array;
+    attn_status status = parse_text(m, f, "attn.vocabulary", &array, error);
+    if (status == ATTN_OK && !attn__json_is(array, ATTN__JSON_ARRAY)) {
         status = attn__fail(error, ATTN_EFORMAT, "no vocabulary");
     }
-    for (size_t i = 0; status == ATTN_OK && i < json_array_size(array); i++) {
-        const json_t *word = json_array_get(array, i);
-        status = json_is_string(word) ? add_word(m, json_string_value(word), json_string_length(word), i, error)
-                                      : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
+    size_t i = 0;
+    for (const attn__json *v = status == ATTN_OK ? array->first : NULL; v != NULL && status == ATTN_OK; v = v->next, i++) {
+        const char *word = attn__json_text(v);
+        status = word != NULL ? add_word(m, word, strlen(word), i, error)
+                              : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
     }
-    json_decref(array);
     return status;
 }
 
@@ -126,11 +140,12 @@ static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f
 }
 
 /* Senses of a word must stand together. */
-static attn_status load_sense(attn_word_sense *m, const json_t *entry, int s, attn_error *error)
+static attn_status load_sense(attn_word_sense *m, const attn__json *entry, int s, attn_error *error)
 {
-    const char *word = json_string_value(json_object_get(entry, "word")), *label = json_string_value(json_object_get(entry, "sense"));
-    const json_t *count = json_object_get(entry, "count");
-    if (word == NULL || word[0] == '\0' || label == NULL || label[0] == '\0' || !json_is_integer(count) || json_integer_value(count) < 0) {
+    const char *word = attn__json_text(attn__json_get(entry, "word")), *label = attn__json_text(attn__json_get(entry, "sense"));
+    int64_t count;
+    if (!attn__json_integer(attn__json_get(entry, "count"), 0, INT64_MAX, &count) || word == NULL || word[0] == '\0' || label == NULL ||
+        label[0] == '\0') {
         return attn__fail(error, ATTN_EFORMAT, "senses: entry %d lacks a word, a sense or a count", s);
     }
     int64_t known = (int64_t)m->lemmas.count, w = attn__names_add(&m->lemmas, word, strlen(word));
@@ -145,15 +160,16 @@ static attn_status load_sense(attn_word_sense *m, const json_t *entry, int s, at
         m->lemma[w] = (attn__lemma){s, 0};
     }
     m->lemma[w].senses++;
-    m->sense[s] = (attn__sense){copy, (int)w, json_integer_value(count)};
+    m->sense[s] = (attn__sense){copy, (int)w, count};
     return ATTN_OK;
 }
 
 static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
-    json_t *array;
-    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.senses"), 0, &array, error);
-    size_t n = json_array_size(array);
+    const attn__json *array;
+    attn__mark mark = attn__arena_mark(&m->scratch);
+    attn_status status = parse_text(m, f, "attn.senses", &array, error);
+    size_t n = attn__json_is(array, ATTN__JSON_ARRAY) ? array->size : 0;
     if (status == ATTN_OK && (n == 0 || n >= INT32_MAX)) {
         status = attn__fail(error, ATTN_EFORMAT, "no senses");
     }
@@ -162,57 +178,62 @@ static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, at
         m->lemma = attn__arena_array(&m->arena, (int64_t)n, sizeof *m->lemma);
         status = m->sense != NULL && m->lemma != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the senses");
     }
-    for (size_t s = 0; s < n && status == ATTN_OK; s++) {
-        status = load_sense(m, json_array_get(array, s), (int)s, error);
+    int s = 0;
+    for (const attn__json *v = status == ATTN_OK ? array->first : NULL; v != NULL && status == ATTN_OK; v = v->next) {
+        status = load_sense(m, v, s++, error);
     }
     m->n_senses = (int)n;
-    json_decref(array);
+    attn__arena_rewind(&m->scratch, mark);
     return status;
 }
 
-static attn_status load_member_progress(attn__member *k, const json_t *entry, attn__underway *underway, const attn_word_sense *m,
+static attn_status load_member_progress(attn__member *k, const attn__json *entry, attn__underway *underway, const attn_word_sense *m,
                                         attn_error *error)
 {
-    static const char fault[] = "training: a member's progress is incomplete";
-    json_int_t step, steps;
-    int finished;
-    attn_status status = attn__json_unpack((json_t *)(uintptr_t)entry, error, fault, "{s:i, s:I, s:F, s:b, s:F, s:i, s:I}", "epochs",
-                                           &k->epochs, "step", &step, "loss", &k->loss, "finished", &finished, "best_score",
-                                           &k->best_score, "best_epoch", &k->best_epoch, "optimizer_steps", &steps);
-    if (status != ATTN_OK) {
-        return status;
+    int64_t epochs, steps, best_epoch;
+    bool good = attn__json_integer(attn__json_get(entry, "epochs"), 0, INT_MAX, &epochs);
+    good = attn__json_integer(attn__json_get(entry, "step"), 0, INT64_MAX, &k->step) && good;
+    good = attn__json_number(attn__json_get(entry, "loss"), &k->loss) && good;
+    good = attn__json_flag(attn__json_get(entry, "finished"), &k->finished) && good;
+    good = attn__json_number(attn__json_get(entry, "best_score"), &k->best_score) && good;
+    good = attn__json_integer(attn__json_get(entry, "best_epoch"), 0, INT_MAX, &best_epoch) && good;
+    good = attn__json_integer(attn__json_get(entry, "optimizer_steps"), 0, INT64_MAX, &steps) && good;
+    if (!good || (k->finished && (k->step > 0 || steps > 0))) {
+        return attn__fail(error, ATTN_EFORMAT, "training: a member's progress is incomplete");
     }
-    if (k->epochs < 0 || step < 0 || steps < 0 || k->best_epoch < 0 || (finished && (step > 0 || steps > 0))) {
-        return attn__fail(error, ATTN_EFORMAT, "%s", fault);
-    }
-    k->step = step;
-    k->finished = finished != 0;
+    k->epochs = (int)epochs;
+    k->best_epoch = (int)best_epoch;
     *underway = (attn__underway){steps, m->config.patience > 0 && k->best_epoch > 0 && !k->finished};
     return ATTN_OK;
 }
 
+static attn_status fill_progress(attn_word_sense *m, const attn__json *object, attn__underway underway[], attn_error *error)
+{
+    const attn__json *members = attn__json_get(object, "members");
+    const char *hash = attn__json_text(attn__json_get(object, "training_data"));
+    int64_t planned;
+    if (!attn__json_integer(attn__json_get(object, "epochs_planned"), 0, INT_MAX, &planned) || hash == NULL ||
+        strspn(hash, "0123456789abcdef") != 16 || strlen(hash) != 16 || !attn__json_is(members, ATTN__JSON_ARRAY) ||
+        members->size != (size_t)m->config.seeds) {
+        return attn__fail(error, ATTN_EFORMAT, "no progress of training, or not of %d members", m->config.seeds);
+    }
+    m->epochs_planned = (int)planned;
+    m->fingerprint = strtoull(hash, NULL, 16);
+    attn_status status = ATTN_OK;
+    int i = 0;
+    for (const attn__json *v = members->first; v != NULL && status == ATTN_OK; v = v->next, i++) {
+        status = load_member_progress(&m->member[i], v, &underway[i], m, error);
+    }
+    return status;
+}
+
 static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, attn__underway underway[], attn_error *error)
 {
-    char fault[80];
-    const char *hash = "";
-    json_t *object, *members = NULL;
-    (void)snprintf(fault, sizeof fault, "no progress of training, or not of %d members", m->config.seeds);
-    attn_status status = attn__json_read(attn_safetensors_text(f, "attn.training"), 0, &object, error);
-    if (status == ATTN_OK) {
-        status = attn__json_unpack(object, error, fault, "{s:i, s:s, s:o}", "epochs_planned", &m->epochs_planned, "training_data", &hash,
-                                   "members", &members);
-    }
-    if (status == ATTN_OK && (json_array_size(members) != (size_t)m->config.seeds || m->epochs_planned < 0 ||
-                              strspn(hash, "0123456789abcdef") != 16 || strlen(hash) != 16)) {
-        status = attn__fail(error, ATTN_EFORMAT, "%s", fault);
-    }
-    if (status == ATTN_OK) {
-        m->fingerprint = strtoull(hash, NULL, 16);
-    }
-    for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
-        status = load_member_progress(&m->member[i], json_array_get(members, (size_t)i), &underway[i], m, error);
-    }
-    json_decref(object);
+    const attn__json *object;
+    attn__mark mark = attn__arena_mark(&m->scratch);
+    attn_status status = parse_text(m, f, "attn.training", &object, error);
+    status = status == ATTN_OK ? fill_progress(m, object, underway, error) : status;
+    attn__arena_rewind(&m->scratch, mark);
     return status;
 }
 

@@ -118,7 +118,8 @@ static attn_status write_model(attn_word_sense *m, const char *path, const attn_
 {
     int count;
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
-    char *owned[] = {attn__config_to_json(&m->config, &m->allocator), names_to_json(&m->vocabulary, &m->allocator), senses_to_json(m), progress_to_json(m, underway)};
+    char *owned[] = {attn__config_to_json(&m->config, &m->allocator), names_to_json(&m->vocabulary, &m->allocator), senses_to_json(m),
+                     progress_to_json(m, underway)};
     const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]},      {"attn.senses", owned[2]},
                                     {"attn.training", owned[3]}, {"attn.model", ATTN__MODEL_FORMAT}, {"attn.version", attn_version()}};
     bool ok = list != NULL && owned[0] != NULL && owned[1] != NULL && owned[2] != NULL && owned[3] != NULL;
