@@ -240,16 +240,16 @@ static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
     static const fault_case cases[] = {
-        {"tape", NULL, new_tape, NULL, false},
-        {"every operation", begin_step, every_operation, end_step, false},
-        {"checked step", begin_step, checked, end_step, false},
-        {"attend", begin_step, attend, end_step, false},
-        {"parameters", NULL, build_params, NULL, false},
-        {"layer", begin_layer, apply_layer, end_layer, false},
-        {"optimisers", begin_layer, optimise, end_layer, false},
-        {"gradcheck", NULL, check_function, NULL, false},
-        {"gradcheck of parameters", begin_doubles, check_parameters, end_params, false},
-        {"gradcheck of an operation", NULL, check_operation, NULL, false},
+        {"tape", NULL, new_tape, NULL},
+        {"every operation", begin_step, every_operation, end_step},
+        {"checked step", begin_step, checked, end_step},
+        {"attend", begin_step, attend, end_step},
+        {"parameters", NULL, build_params, NULL},
+        {"layer", begin_layer, apply_layer, end_layer},
+        {"optimisers", begin_layer, optimise, end_layer},
+        {"gradcheck", NULL, check_function, NULL},
+        {"gradcheck of parameters", begin_doubles, check_parameters, end_params},
+        {"gradcheck of an operation", NULL, check_operation, NULL},
     };
     faults_sweep(cases, sizeof cases / sizeof cases[0], 400);
 }

@@ -306,20 +306,20 @@ static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
     static const fault_case cases[] = {
-        {"corpus", NULL, new_corpus, NULL, false},
-        {"read TSV", begin_corpora, read_tsv, end_corpora, false},
-        {"read a folder", begin_corpora, read_folder, end_corpora, true},
-        {"add, split, tokenize", begin_corpora, add_and_split, end_corpora, false},
-        {"scores", NULL, new_scores, NULL, false},
-        {"add to scores", begin_scores, score, end_scores, false},
-        {"compare", begin_scores, compare, end_scores, false},
-        {"read predictions", NULL, read_predictions, NULL, false},
-        {"read matrices", NULL, read_matrices, NULL, true},
-        {"write a matrix", NULL, write_matrix, NULL, false},
-        {"read labels", NULL, read_labels, NULL, false},
-        {"safetensors", NULL, safetensors, NULL, false},
-        {"checkpoint", begin_params, checkpoint, end_params, false},
-        {"write a file", NULL, write_file, NULL, false},
+        {"corpus", NULL, new_corpus, NULL},
+        {"read TSV", begin_corpora, read_tsv, end_corpora},
+        {"read a folder", begin_corpora, read_folder, end_corpora},
+        {"add, split, tokenize", begin_corpora, add_and_split, end_corpora},
+        {"scores", NULL, new_scores, NULL},
+        {"add to scores", begin_scores, score, end_scores},
+        {"compare", begin_scores, compare, end_scores},
+        {"read predictions", NULL, read_predictions, NULL},
+        {"read matrices", NULL, read_matrices, NULL},
+        {"write a matrix", NULL, write_matrix, NULL},
+        {"read labels", NULL, read_labels, NULL},
+        {"safetensors", NULL, safetensors, NULL},
+        {"checkpoint", begin_params, checkpoint, end_params},
+        {"write a file", NULL, write_file, NULL},
     };
     write_inputs();
     faults_sweep(cases, sizeof cases / sizeof cases[0], 400);

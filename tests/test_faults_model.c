@@ -290,22 +290,22 @@ static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
     static const fault_case cases[] = {
-        {"make a model", NULL, make_from_text, NULL, false},
-        {"make one from vectors", NULL, make_from_vectors, NULL, false},
-        {"train", begin_new_model, train_on, end_new_model, false},
-        {"load", NULL, load, NULL, true},
-        {"save", begin_model, save, end_model, false},
-        {"predict", begin_model, predict, end_model, false},
-        {"predictor", begin_model, new_predictor, end_model, false},
-        {"predict with a predictor", begin_model, predict_alone, end_model, false},
-        {"tokenize", begin_model, tokenize, end_model, false},
-        {"explain", begin_model, explain, end_model, false},
-        {"score", begin_model, score, end_model, false},
-        {"gradcheck of a model", begin_model, check_gradients, end_model, false},
-        {"untrained", begin_model, untrained, end_model, false},
-        {"report page", begin_model, report_page, end_model, false},
-        {"film", NULL, new_film, NULL, false},
-        {"film page", begin_film, film_page, end_film, false},
+        {"make a model", NULL, make_from_text, NULL},
+        {"make one from vectors", NULL, make_from_vectors, NULL},
+        {"train", begin_new_model, train_on, end_new_model},
+        {"load", NULL, load, NULL},
+        {"save", begin_model, save, end_model},
+        {"predict", begin_model, predict, end_model},
+        {"predictor", begin_model, new_predictor, end_model},
+        {"predict with a predictor", begin_model, predict_alone, end_model},
+        {"tokenize", begin_model, tokenize, end_model},
+        {"explain", begin_model, explain, end_model},
+        {"score", begin_model, score, end_model},
+        {"gradcheck of a model", begin_model, check_gradients, end_model},
+        {"untrained", begin_model, untrained, end_model},
+        {"report page", begin_model, report_page, end_model},
+        {"film", NULL, new_film, NULL},
+        {"film page", begin_film, film_page, end_film},
     };
     train = tiny_corpus(NULL);
     dev = tiny_dev_corpus(NULL);

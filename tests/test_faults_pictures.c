@@ -110,9 +110,8 @@ static attn_status page(digest *d, attn_error *error)
 }
 
 static const fault_case cases[] = {
-    {"draw", begin_plain, draw, NULL, false},     {"PNG", begin_image, encode, end_image, false},
-    {"SVG", begin_plain, svg, NULL, false},       {"terminal", begin_plain, terminal, NULL, false},
-    {"export", begin_plain, export, NULL, false}, {"page", begin_plain, page, NULL, false},
+    {"draw", begin_plain, draw, NULL},         {"PNG", begin_image, encode, end_image}, {"SVG", begin_plain, svg, NULL},
+    {"terminal", begin_plain, terminal, NULL}, {"export", begin_plain, export, NULL},   {"page", begin_plain, page, NULL},
 };
 
 /* With a font that is named: fontconfig crashes by itself when its memory runs out (version 2.14.1, in its FcRuleDestroy). */

@@ -2,8 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/disk.h"
+
+/* No test of memory needs what it writes to survive the machine. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
 
 /* ---- digests ---- */
 
@@ -123,9 +131,9 @@ static long sweep_one(long most)
 void faults_sweep(const fault_case cases[], size_t n, long most)
 {
     long faults = 0;
+    faults_in_jansson();
     for (size_t i = 0; i < n; i++) {
         now = &cases[i];
-        faults_in_jansson(!now->reads_json);
         long some = sweep_one(most);
         print_message("%-28s %6ld faults\n", now->name, some);
         faults += some;

@@ -25,7 +25,6 @@ typedef struct fault_case {
     void (*begin)(void);                              /* makes what `run` works on, from `faulty`; may be NULL */
     attn_status (*run)(digest *d, attn_error *error); /* what may fail; leaves nothing behind but in what it works on */
     void (*end)(void);                                /* frees what `begin` has made; may be NULL */
-    bool reads_json;                                  /* by jansson, which (2.14) aborts or writes past its memory when that runs out */
 } fault_case;
 
 /* Lets the 1st, 2nd, ... allocation of each `run` fail, alone and with all that follow, until there is none left to fail. Each time the

@@ -10,8 +10,8 @@
 /* What tests hand over. New memory is dirty. */
 extern const attn_allocator faulty;
 
-/* Gives jansson the same, or memory that always is there. */
-void faults_in_jansson(bool too);
+/* Gives jansson the same. */
+void faults_in_jansson(void);
 
 /* From now on allocation `k` of the calling thread (1, 2, ...; 0: none) fails, alone or with all after it. */
 void faults_begin(long k, bool alone);
