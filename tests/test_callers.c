@@ -1,4 +1,5 @@
-/* The caller's own threads and processes: trainings side by side, and a fork after threads have worked. */
+/* The caller's own threads, processes and memory: trainings side by side, a fork after threads have worked, JSON from another heap. */
+#include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,11 +106,53 @@ static void a_child_goes_on_alone(void **state)
     }
 }
 
+/* ---- memory ---- */
+
+static long json_blocks;
+
+/* Not what malloc returned: free() would end the process. */
+static void *take(size_t size)
+{
+    max_align_t *p = malloc(sizeof *p + size);
+    json_blocks += p != NULL;
+    return p != NULL ? p + 1 : NULL;
+}
+
+static void give_back(void *ptr)
+{
+    max_align_t *p = ptr;
+    if (p != NULL) {
+        json_blocks--;
+        free(p - 1);
+    }
+}
+
+/* A host program that uses jansson too may have given it memory of its own. */
+static void json_may_have_a_heap_of_its_own(void **state)
+{
+    (void)state;
+    json_malloc_t before_take;
+    json_free_t before_give_back;
+    attn_corpus *c = tiny_corpus(NULL);
+    attn_word_sense *m = new_model(c, tiny_config());
+    save_ok(m, "callers-usual.safetensors");
+    json_get_alloc_funcs(&before_take, &before_give_back);
+    json_set_alloc_funcs(take, give_back);
+    save_ok(m, "callers-own.safetensors");
+    attn_word_sense_free(load_ok("callers-own.safetensors"));
+    json_set_alloc_funcs(before_take, before_give_back);
+    assert_int_equal(json_blocks, 0);
+    assert_same_file("callers-usual.safetensors", "callers-own.safetensors");
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trainings_side_by_side_are_those_in_turn),
         cmocka_unit_test(a_child_goes_on_alone),
+        cmocka_unit_test(json_may_have_a_heap_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

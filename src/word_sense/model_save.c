@@ -38,7 +38,7 @@ static void add_member(tensors *t, int number, attn__member *k, attn__underway u
         }
         if (underway.best) {
             add_tensor(t, number, "best", name, shape, best);
-            best += best != NULL ? attn_shape_count(shape) : 0;
+            best = best != NULL ? best + attn_shape_count(shape) : NULL;
         }
     }
 }
