@@ -193,6 +193,29 @@ static void other_words_change_nothing(void **state)
     attn_corpus_free(c);
 }
 
+/* Vectors near the largest float: their image lies beyond it, so that the words without one start at random, and the model can be loaded.
+ */
+static void what_no_float_holds_is_not_guessed(void **state)
+{
+    (void)state;
+    attn_corpus *c = circle();
+    FILE *f = fopen(FILE_NAME, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 220; i++) {
+        char name[3];
+        fprintf(f, "%s 3e38 3e38 3e38\n", name_of(i, name));
+    }
+    assert_int_equal(fclose(f), 0);
+    attn_word_sense *m = new_model(c, circle_config());
+    assert_int_equal(attn_word_sense_vectors_report(m).used, 220);
+    assert_int_equal(attn_word_sense_vectors_report(m).guessed, 0);
+    check_random_vector(m, c, "jz");
+    save_ok(m, "test_vectors_guess.huge");
+    attn_word_sense_free(load_ok("test_vectors_guess.huge"));
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
+}
+
 static void threads_change_no_bit(void **state)
 {
     (void)state;
@@ -236,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_rest_is_the_image_that_fits_best),
         cmocka_unit_test(it_takes_two_hundred_words),
         cmocka_unit_test(other_words_change_nothing),
+        cmocka_unit_test(what_no_float_holds_is_not_guessed),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(memory_may_run_out),
     };

@@ -114,8 +114,8 @@ static attn_status guess_rows(guess *g, attn__vectors *v, const attn_corpus *tra
         const float *s = g->text + row * WIDTH;
         if (!v->have[row] && K->sum_squares(WIDTH, s) > 0) { /* else the text, too, tells nothing of the word */
             K->gemm(1, v->dim, WIDTH, 1, s, WIDTH, 1, w, v->dim, 1, false, v->table + row * v->dim, v->dim);
-            v->have[row] = true;
-            v->m->vectors_report.guessed++;
+            v->have[row] = K->first_nonfinite(v->dim, v->table + row * v->dim) < 0; /* vectors near the largest float lead beyond it */
+            v->m->vectors_report.guessed += v->have[row];
         }
     }
     return status;
