@@ -1,4 +1,4 @@
-/* Runs a fuzz target over files, and over each of them damaged in many ways, which depend on nothing but the file: replay FOLDER [TIMES] */
+/* Runs a fuzz target over files, and over each of them damaged in many ways, which depend on nothing but the file: fuzz FOLDER [TIMES] */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "attn/random.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 enum { ROOM = 1 << 16 };
 
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     struct dirent **entries;
     int n = argc >= 2 ? scandir(argv[1], &entries, NULL, by_name) : -1, files = 0;
     uint64_t times = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    (void)LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 0; i < n; i++) {
         if (entries[i]->d_name[0] != '.') {
             char path[4096];
