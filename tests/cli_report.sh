@@ -96,6 +96,13 @@ one_line
 absent no.html
 absent no.png
 
+# What is given in vain is said, and what browsers will not like.
+ends 0 report m.safetensors 'the bank' -o r.html --split dev
+says 'attn: --split has no effect without --data'
+ends 0 report m.safetensors "$(yes bank | head -n 2200 | tr '\n' ' ')" --target-index 0 -o large.html
+says 'attn: large.html: a page of 51 MB, which browsers are slow to open, or cannot; shorter sentences make a smaller one'
+rm large.html
+
 # ---- attn explain -o ----
 
 ends 0 explain m.safetensors 'the muddy bank of the river' -o e.html --head 1
@@ -109,6 +116,14 @@ ends 2 explain m.safetensors 'the bank' -o no.svg
 says 'attn: no.svg: a page is an HTML file: expected the extension .html'
 ends 2 explain m.safetensors 'the bank' -o no.html --head 2
 absent no.html
+ends 0 explain m.safetensors 'the bank' --lang zh
+says 'attn: --lang has no effect without -o'
+ends 0 explain m.safetensors 'the bank' --json --brief
+says 'attn: --brief has no effect on JSON'
+ends 0 explain m.safetensors 'the bank' -o e.html --digits 3
+says 'attn: --digits has no effect on a page'
+ends 0 explain m.safetensors 'the bank' -o e.html --digits 3 --quiet
+silent
 
 # ---- attn train --report ----
 
@@ -116,6 +131,7 @@ ends 0 train train.tsv -o t.safetensors --epochs 7 --dim 8 --hidden 4 --heads 2 
 silent
 page film.html en
 holds film.html '"epochs":[0,1,2,3,4,5,6,7],'
+holds film.html 'and the first is the model before any.'
 # The first sentence of each sense of the first word.
 holds film.html '"words":["we","sat","on","the","bank","of","the","slow","river"],"target":4,'
 holds film.html '"words":["the","bank","lends","money","to","small","shops"],"target":1,'
@@ -130,6 +146,8 @@ ends 0 train train.tsv -o t.safetensors --epochs 2 --dim 4 --quiet --seeds 2 --r
 holds film.html '"epochs":[0,1,2],'
 holds film.html '"words":["a","bat"],"target":1,'
 [ "$(grep -o '"words":' film.html | wc -l)" -eq 2 ] || bad "$last: not two sentences"
+ends 0 train train.tsv -o t.safetensors --epochs 1 --dim 4 --lang zh
+says 'attn: --lang has no effect without --report'
 ends 2 train train.tsv -o no.safetensors --quiet --report-sentence 'a bat'
 says 'attn train: --report-sentence needs --report FILE'
 ends 2 train train.tsv -o no.safetensors --quiet --report no.html --report-sentence ''

@@ -97,6 +97,8 @@ int parse_choice(const char *option, const char *text, const char *const names[]
 int parse_index_or(const char *option, const char *text, const char *const names[], struct argp_state *state);
 /* Runs argp with exit status FAILED on a usage error, and positional arguments anywhere. */
 void parse(const struct argp *argp, int argc, char **argv, void *input);
+/* Says "--OPTION has no effect WHERE" if the option with this key is idle and was given in the latest parse. */
+void note_idle(bool quiet, int key, bool idle, const char *where);
 
 /* ---- output.c ---- */
 

@@ -164,13 +164,15 @@ static int write_page(const arguments *a, attn_word_sense *m)
     report_words w;
     int code = words_collect(&w, m, &from, a->target, a->tokenize);
     if (code == DONE) {
-        code = report_write(a->output, &(attn_report_config){.model = m,
-                                                             .sentences = w.sentence,
-                                                             .n_sentences = w.n,
-                                                             .steps_only = true,
-                                                             .language = a->language,
-                                                             .head = a->part.head < 0 ? 0 : a->part.head,
-                                                             .member = a->part.member < 0 ? 0 : a->part.member});
+        code = report_write(a->output,
+                            &(attn_report_config){.model = m,
+                                                  .sentences = w.sentence,
+                                                  .n_sentences = w.n,
+                                                  .steps_only = true,
+                                                  .language = a->language,
+                                                  .head = a->part.head < 0 ? 0 : a->part.head,
+                                                  .member = a->part.member < 0 ? 0 : a->part.member},
+                            a->quiet);
     }
     words_free(&w);
     return code;
@@ -180,6 +182,9 @@ int cmd_explain(int argc, char **argv)
 {
     arguments a = {.target = {NULL, -1}, .part = {.head = -1, .member = -1, .digits = 4}};
     parse(&argp, argc, argv, &a);
+    note_idle(a.quiet, KEY_LANG, a.output == NULL, "without -o");
+    note_idle(a.quiet, KEY_DIGITS, a.output != NULL || a.json, a.json ? "on JSON" : "on a page");
+    note_idle(a.quiet, KEY_BRIEF, a.output != NULL || a.json, a.json ? "on JSON" : "on a page");
     if (a.output != NULL && (overwrites(a.output, &a.model, 1) || page_check(a.output) != DONE)) {
         return FAILED;
     }

@@ -112,6 +112,9 @@ static void add(totals *t, const char *name, int cases, attn_status status, cons
                                         "verdict", r->verdict, "worst", "tensor", w->tensor, "index", index_to_json(w), "analytic",
                                         real_or_null(w->analytic), "numeric", real_or_null(w->numeric)));
     } else if (!t->a->quiet || status != ATTN_OK) {
+        if (!t->a->quiet && t->checked == 1) {
+            printf("%-18s %5s %9s %12s   %s\n", "operation", "cases", "elements", "max rel err", "verdict");
+        }
         printf("%-18s %5d %9lld %12.2e   %s%s\n", name, cases, (long long)r->elements, r->max_rel_error,
                status == ATTN_OK ? "" : "WRONG: ", r->verdict);
     }
@@ -188,13 +191,11 @@ int cmd_gradcheck(int argc, char **argv)
 {
     arguments a = {.split = "test"};
     parse(&argp, argc, argv, &a);
+    note_idle(a.quiet, KEY_SPLIT, a.data == NULL, "without --data");
     if (!names_are_known(&a)) {
         return FAILED;
     }
     totals t = {.a = &a, .ops = json_array()};
-    if (!a.json && !a.quiet) {
-        printf("%-18s %5s %9s %12s   %s\n", "operation", "cases", "elements", "max rel err", "verdict");
-    }
     int code = a.model != NULL ? check_model(&t) : check_ops(&t);
     if (code == DONE && a.json) {
         print_json(json_pack("{s:s, s:i, s:i, s:o, s:O}", "schema", "attn.gradcheck/1", "checked", t.checked, "failed", t.failed,

@@ -237,6 +237,36 @@ static const struct argp argp = {
 
 /* ---- running ---- */
 
+/* Kinds of pictures. */
+enum { TERMINAL = 1, PNG = 2, SVG = 4, PAGE = 8, ANY = 15 };
+
+static unsigned kind_of(const heatmap_arguments *a)
+{
+    static const unsigned kinds[] = {PNG, SVG, PAGE}; /* in the order of picture_formats */
+    return a->output != NULL                ? kinds[format_of(a->output, picture_formats) - picture_formats]
+           : a->weights == NULL && !a->json ? TERMINAL
+                                            : 0;
+}
+
+/* Options that what is made has no use for. */
+static void note_idle_options(const heatmap_arguments *a)
+{
+    static const struct {
+        int key;
+        unsigned kinds; /* on which it has an effect */
+    } looks[] = {{KEY_CMAP, ANY},      {KEY_VMIN, ANY},       {KEY_VMAX, ANY},        {KEY_DIGITS, ANY},
+                 {KEY_ANNOTATE, ANY},  {KEY_TITLE, ANY},      {KEY_ROW_TITLE, ANY},   {KEY_COLUMN_TITLE, ANY},
+                 {KEY_BAR_TITLE, ANY}, {KEY_FONT, PNG | SVG}, {KEY_SCALE, PNG | SVG}, {KEY_CELL, ANY - TERMINAL},
+                 {KEY_LANG, PAGE},     {KEY_COLOR, TERMINAL}};
+    static const char *const where[] = {
+        [0] = "where nothing is drawn", [TERMINAL] = "in a terminal", [PNG] = "on a PNG", [SVG] = "on an SVG", [PAGE] = "on a page"};
+    unsigned kind = kind_of(a);
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        note_idle(a->request.quiet, looks[i].key, (looks[i].kinds & kind) == 0, where[kind]);
+    }
+    note_idle(a->request.quiet, KEY_TOKENIZE, a->matrix != NULL, "on a matrix");
+}
+
 /* For want of an output: to the terminal. */
 static int print_heatmap(const heatmap_arguments *a, const attn_heatmap_config *look)
 {
@@ -293,5 +323,6 @@ int cmd_heatmap(int argc, char **argv)
         print_cmaps(a.color);
         return DONE;
     }
+    note_idle_options(&a);
     return a.matrix != NULL ? draw_matrix(&a) : draw_sentences(&a);
 }

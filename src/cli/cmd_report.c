@@ -155,13 +155,15 @@ static int make_page(const arguments *a, attn_word_sense *m)
     }
     code = code == DONE ? open_before(a, m, &before) : code;
     if (code == DONE) {
-        code = report_write(a->output, &(attn_report_config){.model = m,
-                                                             .before = before,
-                                                             .before_name = a->before,
-                                                             .sentences = w.sentence,
-                                                             .n_sentences = w.n,
-                                                             .title = a->title,
-                                                             .language = a->language});
+        code = report_write(a->output,
+                            &(attn_report_config){.model = m,
+                                                  .before = before,
+                                                  .before_name = a->before,
+                                                  .sentences = w.sentence,
+                                                  .n_sentences = w.n,
+                                                  .title = a->title,
+                                                  .language = a->language},
+                            a->quiet);
     }
     attn_word_sense_free(before);
     words_free(&w);
@@ -172,6 +174,7 @@ int cmd_report(int argc, char **argv)
 {
     arguments a = {.target = {NULL, -1}, .split = "train"};
     parse(&argp, argc, argv, &a);
+    note_idle(a.quiet, KEY_SPLIT, a.n_data == 0, "without --data");
     const char *const inputs[] = {a.model, a.before, a.vectors};
     bool safe = !overwrites(a.output, inputs, 3) && !overwrites(a.output, (const char *const *)a.data, a.n_data);
     int code = safe ? page_check(a.output) : FAILED;

@@ -112,7 +112,7 @@ static int train(run *r, const attn_corpus *data, const attn_corpus *dev)
         progress_clear(&r->line);
         return fail("%s", r->picture_failed ? r->pictures.error.message : r->film.error.message);
     }
-    if (film_write(&r->film) != DONE) {
+    if (film_write(&r->film, r->a->quiet) != DONE) {
         return FAILED;
     }
     if (status == ATTN_EINTERRUPTED) {
@@ -210,6 +210,7 @@ int cmd_train(int argc, char **argv)
     train_arguments a = {.config = attn_word_sense_defaults(), .split = "train"};
     a.config.dim = 0; /* so that a width that was asked for can be told from the default */
     parse_train(argc, argv, &a);
+    note_idle(a.quiet, KEY_LANG, a.report == NULL, "without --report");
     run r = {.a = &a};
     attn_corpus *data = NULL, *dev = NULL;
     int code = FAILED;

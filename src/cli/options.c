@@ -90,12 +90,42 @@ int parse_index_or(const char *option, const char *text, const char *const names
     return (int)value;
 }
 
+/* ---- the command line ---- */
+
+enum { MOST_KEYS = KEY_FIRST + 100 };
+
+static const struct argp *parsed;
+static bool given[MOST_KEYS];
+
+static error_t note_and_parse(int key, char *text, struct argp_state *state)
+{
+    if (key >= 0 && key < MOST_KEYS) {
+        given[key] = true;
+    }
+    return parsed->parser(key, text, state);
+}
+
 void parse(const struct argp *argp, int argc, char **argv, void *input)
 {
+    struct argp noting = *argp;
+    noting.parser = note_and_parse;
+    parsed = argp;
+    memset(given, 0, sizeof given);
     argp_err_exit_status = FAILED;
-    error_t why = argp_parse(argp, argc, argv, 0, NULL, input);
+    error_t why = argp_parse(&noting, argc, argv, 0, NULL, input);
     if (why != 0) { /* memory: what is wrong with the arguments has been told */
         exit(fail("%s", strerror(why)));
+    }
+}
+
+void note_idle(bool quiet, int key, bool idle, const char *where)
+{
+    if (idle && given[key]) {
+        const struct argp_option *o = parsed->options;
+        while (o->key != key) {
+            o++;
+        }
+        note(quiet, "--%s has no effect %s", o->name, where);
     }
 }
 

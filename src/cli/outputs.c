@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "heatmap.h"
+#include "pages.h"
 
 void print_notes(const char *notes, bool quiet)
 {
@@ -46,15 +47,9 @@ static int write_svg(const char *path, const drawing *d, bool quiet)
 
 static int write_html(const char *path, const drawing *d, bool quiet)
 {
-    (void)quiet;
     attn_error error;
     attn_page page;
-    if (attn_heatmap_page(d, &page, NULL, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    int code = attn_page_write(path, &page, &error) == ATTN_OK ? DONE : fail("%s", error.message);
-    attn_page_free(&page);
-    return code;
+    return attn_heatmap_page(d, &page, NULL, &error) == ATTN_OK ? page_write(path, &page, quiet) : fail("%s", error.message);
 }
 
 const output_format picture_formats[] = {

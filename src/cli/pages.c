@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define LARGE_PAGE 50000000 /* bytes */
+
 /* ---- sentences ---- */
 
 typedef struct collecting {
@@ -66,14 +68,21 @@ int page_check(const char *path)
     return attn_file_check(path, NULL, &error) == ATTN_OK ? DONE : fail("%s", error.message);
 }
 
-int report_write(const char *path, const attn_report_config *config)
+int page_write(const char *path, attn_page *page, bool quiet)
+{
+    attn_error error;
+    int code = attn_page_write(path, page, &error) == ATTN_OK ? DONE : fail("%s", error.message);
+    if (code == DONE && page->size > LARGE_PAGE) {
+        note(quiet, "%s: a page of %zu MB, which browsers are slow to open, or cannot; shorter sentences make a smaller one",
+             is_stdio(path) ? "standard output" : path, page->size / 1000000);
+    }
+    attn_page_free(page);
+    return code;
+}
+
+int report_write(const char *path, const attn_report_config *config, bool quiet)
 {
     attn_error error;
     attn_page page;
-    if (attn_report_page(config, &page, NULL, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    int code = attn_page_write(path, &page, &error) == ATTN_OK ? DONE : fail("%s", error.message);
-    attn_page_free(&page);
-    return code;
+    return attn_report_page(config, &page, NULL, &error) == ATTN_OK ? page_write(path, &page, quiet) : fail("%s", error.message);
 }

@@ -1,4 +1,4 @@
-/* Pages about sentences: what attn explain, attn report and attn train share. */
+/* Pages: what the subcommands that write them share. */
 #ifndef ATTN_CLI_PAGES_H
 #define ATTN_CLI_PAGES_H
 
@@ -17,6 +17,8 @@ void words_free(report_words *w);
 
 /* Whether a page can be written there: DONE, or FAILED after a message. To be asked before the work. */
 int page_check(const char *path);
-int report_write(const char *path, const attn_report_config *config);
+/* Writes a page and frees it; says how large it is if browsers will have trouble with it. DONE, or FAILED after a message. */
+int page_write(const char *path, attn_page *page, bool quiet);
+int report_write(const char *path, const attn_report_config *config, bool quiet);
 
 #endif

@@ -68,7 +68,7 @@ bool film_open(training_film *f, const train_arguments *a, const attn_corpus *da
 /* The picture of the epoch that was just finished. */
 attn_status film_add(training_film *f, attn_word_sense *m, const attn_word_sense_progress *at);
 /* DONE, or FAILED after a message. The model must still be there. */
-int film_write(const training_film *f);
+int film_write(const training_film *f, bool quiet);
 void film_close(training_film *f);
 
 #endif

@@ -66,19 +66,14 @@ attn_status film_add(training_film *f, attn_word_sense *m, const attn_word_sense
     return f->film != NULL ? attn_film_add(f->film, m, at, &f->error) : ATTN_OK;
 }
 
-int film_write(const training_film *f)
+int film_write(const training_film *f, bool quiet)
 {
     attn_error error;
     attn_page page;
     if (f->film == NULL) {
         return DONE;
     }
-    if (attn_film_page(f->film, &page, &error) != ATTN_OK) {
-        return fail("%s", error.message);
-    }
-    int code = attn_page_write(f->path, &page, &error) == ATTN_OK ? DONE : fail("%s", error.message);
-    attn_page_free(&page);
-    return code;
+    return attn_film_page(f->film, &page, &error) == ATTN_OK ? page_write(f->path, &page, quiet) : fail("%s", error.message);
 }
 
 void film_close(training_film *f)

@@ -4,7 +4,7 @@
     attn.words({
         en: {
             title: (words) => `How a model learned "${words}"`,
-            said: 'Move the slider or press play: each picture is the model after one pass over its training sentences, from random weights on.',
+            said: 'Move the slider or press play: each picture is the model after one pass over its training sentences, and the first is the model before any.',
             epoch: 'Epoch',
             epochOf: (epoch, last) => `epoch ${epoch} of ${last}`,
             untrained: 'before training',
@@ -25,7 +25,7 @@
         },
         'zh-Hans': {
             title: (words) => `模型怎样学会「${words}」`,
-            said: '拖动滑块或按播放：每一帧是模型把训练句子学过一遍之后的样子，从随机的权重开始。',
+            said: '拖动滑块或按播放：每一帧是模型把训练句子又学过一遍之后的样子，第一帧是训练之前的样子。',
             epoch: '轮次',
             epochOf: (epoch, last) => `第 ${epoch} 轮，共 ${last} 轮`,
             untrained: '训练前',

@@ -9,7 +9,7 @@ static const char *const lines[] = {
     "    attn.words({\n",
     "        en: {\n",
     "            title: (words) => `How a model learned \"${words}\"`,\n",
-    "            said: 'Move the slider or press play: each picture is the model after one pass over its training sentences, from random weights on.',\n",
+    "            said: 'Move the slider or press play: each picture is the model after one pass over its training sentences, and the first is the model before any.',\n",
     "            epoch: 'Epoch',\n",
     "            epochOf: (epoch, last) => `epoch ${epoch} of ${last}`,\n",
     "            untrained: 'before training',\n",
@@ -30,7 +30,7 @@ static const char *const lines[] = {
     "        },\n",
     "        'zh-Hans': {\n",
     "            title: (words) => `模型怎样学会「${words}」`,\n",
-    "            said: '拖动滑块或按播放：每一帧是模型把训练句子学过一遍之后的样子，从随机的权重开始。',\n",
+    "            said: '拖动滑块或按播放：每一帧是模型把训练句子又学过一遍之后的样子，第一帧是训练之前的样子。',\n",
     "            epoch: '轮次',\n",
     "            epochOf: (epoch, last) => `第 ${epoch} 轮，共 ${last} 轮`,\n",
     "            untrained: '训练前',\n",
@@ -286,4 +286,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__film_js = {lines, (int)(sizeof lines / sizeof lines[0]), "lM1lTUxMdwzAZsCWXZ5+Db/p3rdVYltMyu0q3/IOg5I="};
+const attn__asset attn__film_js = {lines, (int)(sizeof lines / sizeof lines[0]), "jO+oK0Z9R7J3wju9srB84MtvRl9nHC6YB5bwPHTuW40="};
