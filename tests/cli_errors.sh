@@ -133,6 +133,27 @@ says 'attn: standard input: no sentence'
 ends 2 predict m.safetensors <.
 says 'attn: standard input: cannot read: Is a directory'
 
+# ---- devices without an end, names that are empty or no text, help that argp would never end ----
+
+if [ -c /dev/zero ]; then
+    for command in 'train /dev/zero -o m.safetensors' 'eval m.safetensors /dev/zero' 'info /dev/zero' 'heatmap --matrix /dev/zero' \
+        'compare /dev/zero /dev/zero'; do
+        # shellcheck disable=SC2086
+        refuses 'attn: /dev/zero: cannot read: a device that has no end, expected a file' $command
+    done
+    refuses 'attn: /dev/zero: a line of more than 64 MiB' predict m.safetensors --file /dev/zero
+    same m.safetensors kept.safetensors
+fi
+refuses "attn: '': cannot open: No such file or directory" predict '' bank
+refuses "attn: '': cannot open: No such file or directory" predict m.safetensors --file ''
+broken=$(printf 'p\377.tsv')
+ends 0 eval m.safetensors test.tsv --predictions "$broken"
+refuses 'attn: JSON cannot hold a name that is not UTF-8, or a number that is not finite' compare "$broken" "$broken" --json
+refuses 'attn: empty: cannot read: Is a directory' gradcheck --model empty --data test.tsv
+ARGP_HELP_FMT=rmargin=x "$attn" train --help 2>&1 | head -c 100000 >help.txt
+"$attn" train --help >out.txt
+same help.txt out.txt
+
 # ---- models ----
 
 refuses 'attn: none.safetensors: cannot open: No such file or directory' eval none.safetensors test.tsv

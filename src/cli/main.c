@@ -60,7 +60,8 @@ int main(int argc, char **argv)
     if (!isatty(STDOUT_FILENO)) {
         (void)setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* a whole help text: its loss is then noticed with its reason */
     }
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
+    (void)unsetenv("ARGP_HELP_FMT"); /* with some margins argp prints for ever */
+    (void)signal(SIGXFSZ, SIG_IGN);  /* a file that may not grow is an error like others */
     json_set_alloc_funcs(alloc_or_exit, free);
     if (atexit(close_output) != 0) {
         return fail("out of memory");

@@ -8,8 +8,8 @@ void print_json(json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(object);
-    if (text == NULL) {
-        exit(fail("out of memory"));
+    if (text == NULL) { /* memory that is out has ended the program before */
+        exit(fail("JSON cannot hold a name that is not UTF-8, or a number that is not finite"));
     }
     puts(text);
     free(text);

@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #define FIRST_ROOM ((size_t)1 << 16)
+#define MOST_ROOM  ((size_t)1 << 26) /* no sentence; what comes without line ends may never end */
 
 /* ---- lines ---- */
 
@@ -30,7 +31,10 @@ static int read_on(lines *l)
     }
     if (l->end + 1 >= l->room) {
         size_t room = l->room == 0 ? FIRST_ROOM : 2 * l->room;
-        char *larger = room > l->room ? realloc(l->buffer, room) : NULL;
+        if (room > MOST_ROOM) {
+            return fail("%s: a line of more than %zu MiB", l->name, MOST_ROOM >> 20);
+        }
+        char *larger = realloc(l->buffer, room);
         if (larger == NULL) {
             return fail("%s: out of memory for a line of %zu bytes", l->name, l->end);
         }
@@ -113,9 +117,12 @@ static int visit_lines(lines *l, const visitor *v)
 static int visit_file(const char *path, const visitor *v)
 {
     bool standard = strcmp(path, "-") == 0;
-    lines l = {.name = standard ? "standard input" : path, .fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
+    lines l = {.name = standard          ? "standard input"
+                       : path[0] == '\0' ? "''"
+                                         : path,
+               .fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
     if (l.fd < 0) {
-        return fail("%s: cannot open: %s", path, strerror(errno));
+        return fail("%s: cannot open: %s", l.name, strerror(errno));
     }
     int code = visit_lines(&l, v);
     if (!standard) {

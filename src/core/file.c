@@ -12,6 +12,8 @@
 #include "core/core.h"
 
 #define FIRST_ROOM ((size_t)16 * 1024)
+/* What a device that is no terminal may give: some, such as /dev/zero, never end. */
+#define MOST_OF_DEVICE ((size_t)1 << 26)
 /* What the systems take at most. */
 #define LONGEST_PATH 4096
 #define MOST_LINKS   40
@@ -39,13 +41,18 @@ attn_status attn__io_fail(attn_error *error, const char *path, const char *doing
     if (strerror_r(why, text, sizeof text) != 0) {
         (void)snprintf(text, sizeof text, "error %d", why);
     }
-    return attn__fail(error, ATTN_EIO, "%s: cannot %s: %s", path, doing, text);
+    return attn__fail(error, ATTN_EIO, "%s: cannot %s: %s", path[0] != '\0' ? path : "''", doing, text);
+}
+
+static bool is_endless(int fd, const struct stat *info, size_t size)
+{
+    return size > MOST_OF_DEVICE && S_ISCHR(info->st_mode) && isatty(fd) != 1;
 }
 
 /* Reads until the end; *bytes is freed by the caller also on failure. */
 static attn_status read_all(int fd, const char *path, const attn_allocator *allocator, char **bytes, size_t *size, attn_error *error)
 {
-    struct stat info;
+    struct stat info = {.st_mode = 0};
     size_t capacity = 0, want = FIRST_ROOM;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 && (uintmax_t)info.st_size < SIZE_MAX - 2) {
         want = (size_t)info.st_size + 2; /* the end is then seen without growing */
@@ -67,6 +74,9 @@ static attn_status read_all(int fd, const char *path, const attn_allocator *allo
         }
         *size += n > 0 ? (size_t)n : 0;
         want = *size + 2;
+        if (is_endless(fd, &info, *size)) {
+            return attn__fail(error, ATTN_EIO, "%s: cannot read: a device that has no end, expected a file", path);
+        }
     }
 }
 
