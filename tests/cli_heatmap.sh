@@ -190,13 +190,41 @@ ends 0 m.safetensors "$two" --head 1 -o a.png --save-weights w.tsv --quiet
 ends 0 m.safetensors "$two" --head 1 --save-weights w.json --quiet
 ends 0 --matrix w.tsv -o b.png --quiet
 ends 0 --matrix w.json -o c.png --quiet
-same b.png c.png
+same a.png c.png
+cmp -s b.png c.png && bad 'TSV has a title'
 ends 0 m.safetensors "$one" "$two" --head all --save-weights w.json --quiet
 ends 0 m.safetensors "$one" "$two" --head all --json --quiet
 same out.bin w.json
 ends 2 m.safetensors "$one" --json -o - --quiet
 says 'only one of the picture, the weights and --json can go to standard output'
 [ "$(grep -c '"head": [01],' w.json)" = 4 ] || bad 'not all panels are saved'
+for output in all.png all.svg; do
+    ends 0 m.safetensors "$one" "$two" --head all -o "$output" --quiet
+    ends 0 --matrix w.json -o "again-$output" --quiet
+    same "$output" "again-$output"
+done
+ends 0 m.safetensors "$two" --head all --save-weights w.npy --quiet
+ends 0 --matrix w.npy --json --quiet
+[ "$(grep -c '"title"' out.bin)" = 2 ] || bad 'two heads of a .npy are not two panels'
+
+# Labels that may be none, and options in vain, are remarked.
+printf '0.5\t0,2\t0.3\n0.1\t0.2\t0.7\n' >slip.tsv
+ends 0 --matrix slip.tsv
+says 'attn: slip.tsv: its first line was taken for labels, since not all of its cells are numbers, but 2 of them are'
+ends 0 --matrix m.tsv -o a.html --font none.ttf
+says 'attn: --font has no effect on a page'
+ends 0 --matrix m.tsv --cell 20
+says 'attn: --cell has no effect in a terminal'
+ends 0 --matrix m.tsv -o a.png --lang zh
+says 'attn: --lang has no effect on a PNG'
+ends 0 --matrix m.tsv -o a.svg --color always
+says 'attn: --color has no effect on an SVG'
+ends 0 --matrix m.tsv --json --cmap viridis_r
+says 'attn: --cmap has no effect where nothing is drawn'
+ends 0 --matrix m.tsv --tokenize words
+says 'attn: --tokenize has no effect on a matrix'
+ends 0 --matrix m.tsv -o a.html --font none.ttf --quiet
+silent
 
 # ---- what is refused ----
 

@@ -91,6 +91,17 @@ static void the_bytes_are_known(void **state)
                                            .heads = 2},
                                           {.rows = 1, .columns = 1, .values = one, .heads = 2, .head = -1, .group = 7}};
     assert_int_equal(attn_heatmap_export("test_export.json", ATTN_EXPORT_JSON, panels, 2, NULL, NULL), ATTN_OK);
+    attn_matrices all;
+    assert_int_equal(attn_matrices_read("test_export.json", &all, NULL, NULL), ATTN_OK);
+    assert_int_equal(all.count, 2);
+    assert_string_equal(all.matrix[0].title, "head \"0\"");
+    assert_string_equal(all.matrix[0].row_labels[0], "a\tb");
+    assert_true(all.matrix[0].values[1] == 0.75 && isnan(all.matrix[0].values[2]));
+    assert_null(all.matrix[1].title);
+    assert_null(all.matrix[1].row_labels);
+    assert_int_equal(all.matrix[1].group, 7);
+    assert_true(all.matrix[1].values[0] == INFINITY);
+    attn_matrices_free(&all);
     file_is("test_export.json", "{\"schema\": \"attn.weights/1\", \"panels\": [\n"
                                 "{\"title\": \"head \\\"0\\\"\", \"group\": 0, \"heads\": 2, \"head\": 0,\n"
                                 "  \"rows\": [\"a\\u0009b\", \"\\u000a\"],\n"
@@ -125,6 +136,12 @@ static void panels_are_stacked(void **state)
         assert_memory_equal(file + 128 + 8 * i, &v, sizeof v); /* on machines with the lowest byte first */
     }
     free(file);
+    attn_matrices all;
+    assert_int_equal(attn_matrices_read("test_export.npy", &all, NULL, NULL), ATTN_OK);
+    assert_int_equal(all.count, 2);
+    assert_memory_equal(all.matrix[0].values, a, sizeof a);
+    assert_memory_equal(all.matrix[1].values, b, sizeof b);
+    attn_matrices_free(&all);
 }
 
 static void refused(const char *path, attn_export_format format, const attn_heatmap_panel *panels, int n, attn_status status,
@@ -157,7 +174,7 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     attn_error error;
     assert_int_equal(attn_heatmap_export("x.json", ATTN_EXPORT_JSON, two, 2, NULL, NULL), ATTN_OK);
     assert_int_equal(attn_matrix_read("x.json", &m, NULL, &error), ATTN_EFORMAT);
-    assert_string_equal(error.message, "x.json: 2 panels, expected one matrix");
+    assert_string_equal(error.message, "x.json: 2 matrices, expected one");
 }
 
 static void without_memory_the_old_file_stays(void **state)

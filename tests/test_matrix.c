@@ -124,6 +124,28 @@ static void tsv_faults(void **state)
 
 /* ---- JSON ---- */
 
+/* A slip in the first line makes labels of it; whoever reads the matrix can say so. */
+static void doubtful_labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t doubtful;
+    } lines[] = {{"0.5\t0,2\t0.3\n1\t2\t3\n", 2},
+                 {"0.5\t0,2\n1\t2\n", 1},
+                 {"a\tb\t0.3\n1\t2\t3\n", 0},
+                 {"\tthe\t1998\na\t1\t2\n", 0},
+                 {"rows\\columns\t1\t2\n0\t1\t2\n", 0},
+                 {"1\t2\n3\t4\n", 0},
+                 {"x\n1\n", 0},
+                 {"x\t1\t2\n", 0}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        attn_matrix m = matrix_of(lines[i].text);
+        assert_int_equal(m.doubtful, lines[i].doubtful);
+        attn_matrix_free(&m);
+    }
+}
+
 static void json(void **state)
 {
     (void)state;
@@ -217,8 +239,13 @@ static void locales_do_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tsv),         cmocka_unit_test(tsv_faults),           cmocka_unit_test(json),
-        cmocka_unit_test(json_faults), cmocka_unit_test(deep_json_is_refused), cmocka_unit_test(locales_do_not_matter),
+        cmocka_unit_test(tsv),
+        cmocka_unit_test(tsv_faults),
+        cmocka_unit_test(json),
+        cmocka_unit_test(doubtful_labels),
+        cmocka_unit_test(json_faults),
+        cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(locales_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,9 +155,11 @@ static void refused_by_name(void **state)
 #undef REST
     header_fails("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (2, 4), }",
                  "a.npy: a structured dtype cannot be read, only plain numbers");
-    header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "a.npy: an array of 0 dimensions, shape (), expected 1 or 2");
-    header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 4), }",
-                 "a.npy: an array of 3 dimensions, shape (1, 2, 4), expected 1 or 2");
+    header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
+                 "a.npy: an array of 0 dimensions, shape (), expected 1, 2 or 3");
+    header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 2, 4), }",
+                 "a.npy: an array of 4 dimensions, shape (1, 1, 2, 4), expected 1, 2 or 3");
+    header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2, 4), }", "a.npy: an empty array, shape (0, 2, 4)");
     header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4), }", "a.npy: an empty array, shape (0, 4)");
     header_fails("{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }", "a.npy: an empty array, shape (0,)");
     file_fails("\x93NUMPY\x04\x00\x10", 9, "a.npy: .npy version 4.0 cannot be read, only 1.0, 2.0 and 3.0");
@@ -168,6 +170,31 @@ static void refused_by_name(void **state)
     attn_error error;
     assert_int_equal(attn_matrix_read(FOLDER "/a.npy", &m, NULL, &error), ATTN_EFORMAT);
     assert_contains(error.message, "; .npz archives are not read, save one array with numpy.save");
+}
+
+/* An array of three dimensions: the first counts matrices, in either order of the elements. */
+static void several_matrices(void **state)
+{
+    (void)state;
+    static const unsigned char c[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, fortran[12] = {0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11};
+    for (int order = 0; order < 2; order++) {
+        file f = file_of(1,
+                         order == 0 ? "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2, 3), }"
+                                    : "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 3), }",
+                         0, order == 0 ? c : fortran, 12);
+        attn_matrices all;
+        attn_matrix one;
+        attn_error error;
+        assert_int_equal(attn_matrices_parse(f.bytes, f.size, "a.npy", &all, NULL, &error), ATTN_OK);
+        assert_int_equal(all.count, 2);
+        values_are(&all.matrix[0], 2, 3, (const double[]){0, 1, 2, 3, 4, 5});
+        values_are(&all.matrix[1], 2, 3, (const double[]){6, 7, 8, 9, 10, 11});
+        attn_matrices_free(&all);
+        assert_null(all.matrix);
+        assert_int_equal(parse(f.bytes, f.size, &one, &error), ATTN_EFORMAT);
+        assert_string_equal(error.message, "a.npy: 2 matrices, expected one");
+        assert_null(one.values);
+    }
 }
 
 /* More or fewer bytes than the header says. */
@@ -335,9 +362,10 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_and_versions), cmocka_unit_test(element_types),     cmocka_unit_test(refused_by_name),
-        cmocka_unit_test(lies_about_the_size), cmocka_unit_test(malformed_headers), cmocka_unit_test(damaged_files),
-        cmocka_unit_test(written_bytes),       cmocka_unit_test(failed_writes),     cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(orders_and_versions), cmocka_unit_test(element_types),       cmocka_unit_test(refused_by_name),
+        cmocka_unit_test(several_matrices),    cmocka_unit_test(lies_about_the_size), cmocka_unit_test(malformed_headers),
+        cmocka_unit_test(damaged_files),       cmocka_unit_test(written_bytes),       cmocka_unit_test(failed_writes),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

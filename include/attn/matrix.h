@@ -17,21 +17,26 @@ typedef struct attn_matrix {
     double *values;                   /* rows x columns, row-major; NaN: not a value */
     const char *const *row_labels;    /* UTF-8; NULL: none */
     const char *const *column_labels; /* UTF-8; NULL: none */
-    attn_allocator allocator;         /* where all of it comes from */
+    const char *title;                /* UTF-8; NULL: none */
+    int group;                        /* as that of attn_heatmap_panel */
+    int64_t doubtful; /* of a TSV whose first line was taken for labels, cells of it that are numbers, if they are half of them or more:
+                         that line may be numbers with a slip; else 0 */
+    attn_allocator allocator; /* where all of it comes from */
 } attn_matrix;
 
 /** Reads a matrix from a file or from standard input ("-"). The extension names the format; other names and "-" are recognised by their
  * content.
- *  - .npy, versions 1.0, 2.0 and 3.0: one array of one dimension (a row) or two, in C or Fortran order, of floats (16, 32, 64 bits),
- *    integers or bool, of either byte order. Objects, structures and what else NumPy can store are refused by name.
+ *  - .npy, versions 1.0, 2.0 and 3.0: one array of one dimension (a row), two, or three (matrices), in C or Fortran order, of floats (16,
+ *    32, 64 bits), integers or bool, of either byte order. Objects, structures and what else NumPy can store are refused by name.
  *  - .tsv: numbers between tabs, a line a row; an empty cell and "nan" are NaN; empty lines are skipped. The first line holds column labels
  *    if one of its cells, other than the first, is neither number nor empty. The first column holds row labels if its cell in the first row
  *    of numbers is no number, or if the column labels begin with an empty cell. Where the first cell is rows\columns, both are labels
  * whatever they look like.
  *  - .json: an array of rows, which are arrays of numbers, null (NaN), "inf" or "-inf"; or an object of such "values" and, if wanted,
- * "rows" and "columns", arrays of labels; or what attn_heatmap_export wrote of one panel.
- * @param m receives the matrix; empty on failure
- * @errors ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text); ATTN_ESHAPE (labels that do not fit); ATTN_ENOMEM */
+ * "rows" and "columns", arrays of labels; or what attn_heatmap_export wrote.
+ * @param m receives the only matrix of the file; empty on failure
+ * @errors ATTN_EIO; ATTN_EFORMAT (what is wrong and where, with FILE:LINE in text; several matrices); ATTN_ESHAPE (labels that do not
+ * fit); ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_matrix_read(const char *path, attn_matrix *m, const attn_allocator *allocator, attn_error *error);
 
 /** The same from memory, recognised by its content.  @param bytes the file   @param size their number   @param name stands for the file in
@@ -41,6 +46,26 @@ ATTN_API ATTN_NODISCARD attn_status attn_matrix_parse(const void *bytes, size_t 
 
 /** Frees what the matrix holds and leaves it empty; an empty one is fine. */
 ATTN_API void attn_matrix_free(attn_matrix *m);
+
+/** All matrices of a file, such as the heads of a sentence. Free with attn_matrices_free. */
+typedef struct attn_matrices {
+    int64_t count;            /* > 0 */
+    attn_matrix *matrix;      /* count of them */
+    attn_allocator allocator; /* where all of it comes from */
+} attn_matrices;
+
+/** As attn_matrix_read, for any number of matrices: those of an array of three dimensions, of which the first counts them, and the panels
+ * that attn_heatmap_export wrote.  @param m receives them; empty on failure   @errors ATTN_EIO, ATTN_EFORMAT, ATTN_ESHAPE, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_matrices_read(const char *path, attn_matrices *m, const attn_allocator *allocator,
+                                                       attn_error *error);
+
+/** The same from memory, as attn_matrix_parse.  @param bytes the file   @param size their number   @param name stands for the file in
+ * messages   @param m receives them; empty on failure   @errors ATTN_EFORMAT, ATTN_ESHAPE, ATTN_ENOMEM */
+ATTN_API ATTN_NODISCARD attn_status attn_matrices_parse(const void *bytes, size_t size, const char *name, attn_matrices *m,
+                                                        const attn_allocator *allocator, attn_error *error);
+
+/** Frees what the matrices hold and leaves none; none is fine. */
+ATTN_API void attn_matrices_free(attn_matrices *m);
 
 /** Writes the values (not the labels) as .npy, version 1.0: float64, little-endian, C order. Atomic: temporary file in the same folder,
  * flushed, synced, renamed; "-" is standard output.

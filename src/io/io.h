@@ -19,13 +19,15 @@ typedef struct attn__input {
 /* "NAME: message". */
 attn_status attn__input_fail(const attn__input *in, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
 attn_status attn__input_no_memory(const attn__input *in);
+/* Makes room for `count` matrices, which are empty. */
+attn_status attn__matrices_room(const attn__input *in, attn_matrices *m, size_t count);
 /* Gives the matrix room for rows x columns values. */
 attn_status attn__matrix_room(const attn__input *in, attn_matrix *m, int64_t rows, int64_t columns);
 
 /* The formats. `m` is empty before; on failure it may hold a part, which the caller frees. */
-attn_status attn__parse_npy(const attn__input *in, attn_matrix *m);  /* npy.c */
-attn_status attn__parse_tsv(const attn__input *in, attn_matrix *m);  /* tsv.c */
-attn_status attn__parse_json(const attn__input *in, attn_matrix *m); /* json.c */
+attn_status attn__parse_npy(const attn__input *in, attn_matrices *m);  /* npy.c */
+attn_status attn__parse_tsv(const attn__input *in, attn_matrices *m);  /* tsv.c */
+attn_status attn__parse_json(const attn__input *in, attn_matrices *m); /* json.c */
 
 /* float64, little-endian, C order. Atomic. ATTN_EIO, ATTN_ENOMEM. (npy_write.c) */
 attn_status attn__write_npy(const char *path, const int64_t *shape, int rank, const double *values, const attn_allocator *allocator,
@@ -68,7 +70,7 @@ typedef struct attn__npy {
     int size;        /* bytes of an element */
     bool big_endian; /* the byte of the highest value first */
     bool fortran;    /* column after column */
-    int64_t rows, columns;
+    int64_t matrices, rows, columns;
     char dtype[4]; /* as they are written there, for messages */
     attn__shown shape;
 } attn__npy;

@@ -1,6 +1,7 @@
 /* [[0.1, null], ...] or {"values": [[...], ...], "rows": ["...", ...], "columns": [...]}, or weights that were saved. */
 #include "core/json.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,29 +100,27 @@ static bool is_known(const char *key)
     return false;
 }
 
-/* The only panel of weights that were saved; else the object itself. NULL after a failure. */
-static const attn__json *only_panel(const attn__input *in, const attn__json *object, attn_status *status)
+/* An empty title is none. */
+static attn_status read_title(const attn__input *in, const attn__json *title, attn_matrix *m)
 {
-    const attn__json *panels = attn__json_get(object, "panels");
-    size_t n = attn__json_is(panels, ATTN__JSON_ARRAY) ? panels->size : 0;
-    *status = ATTN_OK;
-    if (panels == NULL) {
-        return object;
+    if (title != NULL && !attn__json_is(title, ATTN__JSON_STRING)) {
+        return attn__input_fail(in, ATTN_EFORMAT, "\"title\" is %s, expected a string", kind(title));
     }
-    if (n != 1 || !attn__json_is(panels->first, ATTN__JSON_OBJECT)) {
-        *status = attn__input_fail(in, ATTN_EFORMAT, "%zu panels, expected one matrix", n);
-        return NULL;
+    size_t size = title != NULL ? strlen(title->text) : 0;
+    char *copy = size > 0 ? attn__calloc(in->allocator, size + 1, 1) : NULL;
+    if (size > 0 && copy == NULL) {
+        return attn__input_no_memory(in);
     }
-    return panels->first;
+    if (copy != NULL) {
+        memcpy(copy, title->text, size);
+    }
+    m->title = copy;
+    return ATTN_OK;
 }
 
-static attn_status read_object(const attn__input *in, const attn__json *whole, attn_matrix *m)
+static attn_status read_object(const attn__input *in, const attn__json *object, attn_matrix *m)
 {
-    attn_status found;
-    const attn__json *object = only_panel(in, whole, &found);
-    if (object == NULL) {
-        return found;
-    }
+    int64_t group = 0;
     for (const attn__json *v = object->first; v != NULL; v = v->next) {
         if (!is_known(v->key)) {
             return attn__input_fail(in, ATTN_EFORMAT, "unknown key \"%s\", expected \"values\", \"rows\" and \"columns\"",
@@ -139,22 +138,50 @@ static attn_status read_object(const attn__input *in, const attn__json *whole, a
     if (status == ATTN_OK) {
         status = read_labels(in, attn__json_get(object, "columns"), "columns", m->columns, &m->column_labels);
     }
+    (void)attn__json_integer(attn__json_get(object, "group"), 0, INT_MAX, &group); /* 0 if it is none */
+    m->group = (int)group;
+    return status == ATTN_OK ? read_title(in, attn__json_get(object, "title"), m) : status;
+}
+
+/* The panels of weights that were saved. */
+static attn_status read_panels(const attn__input *in, const attn__json *panels, attn_matrices *m)
+{
+    size_t n = attn__json_is(panels, ATTN__JSON_ARRAY) ? panels->size : 0, i = 0;
+    attn_status status = n > 0 ? attn__matrices_room(in, m, n) : attn__input_fail(in, ATTN_EFORMAT, "no panels, expected an array of them");
+    for (const attn__json *panel = n > 0 ? panels->first : NULL; panel != NULL && status == ATTN_OK; panel = panel->next, i++) {
+        status = attn__json_is(panel, ATTN__JSON_OBJECT)
+                     ? read_object(in, panel, &m->matrix[i])
+                     : attn__input_fail(in, ATTN_EFORMAT, "panel %zu is %s, expected an object", i, kind(panel));
+    }
     return status;
 }
 
-static attn_status read_tree(const attn__input *in, attn__arena *arena, attn_matrix *m)
+static attn_status read_whole(const attn__input *in, const attn__json *root, attn_matrices *m)
+{
+    const attn__json *panels = attn__json_get(root, "panels");
+    if (panels != NULL) {
+        return read_panels(in, panels, m);
+    }
+    attn_status status = attn__matrices_room(in, m, 1);
+    if (status != ATTN_OK) {
+        return status;
+    }
+    return attn__json_is(root, ATTN__JSON_ARRAY) ? read_values(in, root, m->matrix) : read_object(in, root, m->matrix);
+}
+
+static attn_status read_tree(const attn__input *in, attn__arena *arena, attn_matrices *m)
 {
     attn__json_fault fault;
     const attn__json *root;
     attn_status status = attn__json_parse(in->bytes, in->size, arena, &root, &fault);
     if (status == ATTN_OK) {
-        return attn__json_is(root, ATTN__JSON_ARRAY) ? read_values(in, root, m) : read_object(in, root, m);
+        return read_whole(in, root, m);
     }
     return status == ATTN_ENOMEM ? attn__input_no_memory(in)
                                  : attn__fail(in->error, ATTN_EFORMAT, "%s:%d: no JSON: %s", in->name, fault.line, fault.text);
 }
 
-attn_status attn__parse_json(const attn__input *given, attn_matrix *m)
+attn_status attn__parse_json(const attn__input *given, attn_matrices *m)
 {
     attn__input in = *given;
     attn__arena arena;

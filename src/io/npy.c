@@ -99,8 +99,9 @@ static double element(const attn__npy *h, const unsigned char *at)
 /* The elements must fill what follows the header. */
 static attn_status check_size(const attn__input *in, const attn__npy *h, size_t left)
 {
-    size_t count, bytes;
-    if (!attn__size_mul((size_t)h->rows, (size_t)h->columns, &count) || !attn__size_mul(count, (size_t)h->size, &bytes)) {
+    size_t each, count, bytes;
+    if (!attn__size_mul((size_t)h->rows, (size_t)h->columns, &each) || !attn__size_mul(each, (size_t)h->matrices, &count) ||
+        !attn__size_mul(count, (size_t)h->size, &bytes)) {
         return attn__input_fail(in, ATTN_EFORMAT, "truncated: shape %s of '%s' is larger than any file, %zu bytes follow the header",
                                 h->shape.text, h->dtype, left);
     }
@@ -112,7 +113,20 @@ static attn_status check_size(const attn__input *in, const attn__npy *h, size_t 
     return ATTN_OK;
 }
 
-attn_status attn__parse_npy(const attn__input *in, attn_matrix *m)
+/* Matrix number p of h->matrices. In Fortran order the first index changes fastest. */
+static attn_status fill(const attn__input *in, const attn__npy *h, const unsigned char *data, int64_t p, attn_matrix *m)
+{
+    attn_status status = attn__matrix_room(in, m, h->rows, h->columns);
+    for (int64_t r = 0; r < h->rows && status == ATTN_OK; r++) {
+        for (int64_t c = 0; c < h->columns; c++) {
+            int64_t i = h->fortran ? p + h->matrices * (r + h->rows * c) : (p * h->rows + r) * h->columns + c;
+            m->values[r * h->columns + c] = element(h, data + (size_t)i * (size_t)h->size);
+        }
+    }
+    return status;
+}
+
+attn_status attn__parse_npy(const attn__input *in, attn_matrices *m)
 {
     const char *header = NULL;
     size_t size = 0;
@@ -125,17 +139,10 @@ attn_status attn__parse_npy(const attn__input *in, attn_matrix *m)
         status = check_size(in, &h, in->size - (size_t)(header + size - in->bytes));
     }
     if (status == ATTN_OK) {
-        status = attn__matrix_room(in, m, h.rows, h.columns);
+        status = attn__matrices_room(in, m, (size_t)h.matrices);
     }
-    if (status != ATTN_OK) {
-        return status;
+    for (int64_t p = 0; p < m->count && status == ATTN_OK; p++) {
+        status = fill(in, &h, (const unsigned char *)header + size, p, &m->matrix[p]);
     }
-    const unsigned char *data = (const unsigned char *)header + size;
-    for (int64_t r = 0; r < h.rows; r++) {
-        for (int64_t c = 0; c < h.columns; c++) {
-            int64_t i = h.fortran ? c * h.rows + r : r * h.columns + c;
-            m->values[r * h.columns + c] = element(&h, data + (size_t)i * (size_t)h.size);
-        }
-    }
-    return ATTN_OK;
+    return status;
 }

@@ -126,8 +126,8 @@ static bool accept_extent(cursor *c, int64_t *value)
     return digits;
 }
 
-/* Numbers and commas up to the closing bracket; returns how many, -1 if malformed. The first two are stored. */
-static int accept_extents(cursor *c, int64_t extent[2])
+/* Numbers and commas up to the closing bracket; returns how many, -1 if malformed. The first three are stored. */
+static int accept_extents(cursor *c, int64_t extent[3])
 {
     int n = 0;
     while (!accept(c, ')')) {
@@ -135,7 +135,7 @@ static int accept_extents(cursor *c, int64_t extent[2])
         if (n == MOST_DIMS || !accept_extent(c, &value)) {
             return -1;
         }
-        if (n < 2) {
+        if (n < 3) {
             extent[n] = value;
         }
         n++;
@@ -148,7 +148,7 @@ static int accept_extents(cursor *c, int64_t extent[2])
 
 static attn_status read_shape(cursor *c, attn__npy *h)
 {
-    int64_t extent[2] = {0, 0};
+    int64_t extent[3] = {0};
     if (!accept(c, '(')) {
         return malformed(c, "a shape in brackets");
     }
@@ -158,12 +158,13 @@ static attn_status read_shape(cursor *c, attn__npy *h)
         return malformed(c, "whole numbers between commas, each below 2^63,");
     }
     h->shape = attn__show(begin, (size_t)(c->at - begin));
-    if (n != 1 && n != 2) {
-        return attn__input_fail(c->in, ATTN_EFORMAT, "an array of %d dimensions, shape %s, expected 1 or 2", n, h->shape.text);
+    if (n < 1 || n > 3) {
+        return attn__input_fail(c->in, ATTN_EFORMAT, "an array of %d dimensions, shape %s, expected 1, 2 or 3", n, h->shape.text);
     }
-    h->rows = n == 1 ? 1 : extent[0];
-    h->columns = n == 1 ? extent[0] : extent[1];
-    if (h->rows == 0 || h->columns == 0) {
+    h->matrices = n == 3 ? extent[0] : 1;
+    h->rows = n == 1 ? 1 : extent[n - 2];
+    h->columns = extent[n - 1];
+    if (h->matrices == 0 || h->rows == 0 || h->columns == 0) {
         return attn__input_fail(c->in, ATTN_EFORMAT, "an empty array, shape %s", h->shape.text);
     }
     return ATTN_OK;

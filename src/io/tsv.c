@@ -16,6 +16,7 @@ typedef struct survey {
     int64_t lines, first_line; /* lines that are not empty, and the number of the first */
     int64_t cells;             /* of each line */
     bool column_labels, row_labels;
+    int64_t doubtful;       /* as that of attn_matrix */
     size_t row_label_bytes; /* first cells, the corner too */
     size_t first_line_size;
 } survey;
@@ -98,14 +99,19 @@ static void look_at_first(cell rest, survey *s)
 {
     cell first, c;
     (void)next_cell(&rest, &first);
+    int64_t words = is_word(first), blank = is_blank(first);
     s->cells = 1;
     while (next_cell(&rest, &c)) {
         s->cells++;
         s->column_labels = s->column_labels || is_word(c);
+        words += is_word(c);
+        blank += is_blank(c);
     }
     bool marked = s->cells > 1 && first.size == strlen(ATTN__TSV_CORNER) && memcmp(first.text, ATTN__TSV_CORNER, first.size) == 0;
     s->column_labels = s->column_labels || marked || (s->cells == 1 && is_word(first));
     s->row_labels = marked || (s->column_labels ? is_blank(first) : is_word(first));
+    int64_t numbers = s->cells - words - blank;
+    s->doubtful = s->column_labels && !marked && !is_blank(first) && numbers >= words ? numbers : 0;
 }
 
 static attn_status look(const attn__input *in, survey *s)
@@ -193,7 +199,7 @@ static attn_status fill(const attn__input *in, const survey *s, attn_matrix *m, 
     return status;
 }
 
-attn_status attn__parse_tsv(const attn__input *given, attn_matrix *m)
+attn_status attn__parse_tsv(const attn__input *given, attn_matrices *all)
 {
     attn__input in = *given;
     survey s = {0};
@@ -203,7 +209,11 @@ attn_status attn__parse_tsv(const attn__input *given, attn_matrix *m)
         status = look(&in, &s);
     }
     if (status == ATTN_OK) {
-        status = make_room(&in, &s, m, &rows, &columns);
+        status = attn__matrices_room(&in, all, 1);
     }
-    return status == ATTN_OK ? fill(&in, &s, m, &rows, &columns) : status;
+    if (status == ATTN_OK) {
+        all->matrix->doubtful = s.doubtful;
+        status = make_room(&in, &s, all->matrix, &rows, &columns);
+    }
+    return status == ATTN_OK ? fill(&in, &s, all->matrix, &rows, &columns) : status;
 }

@@ -35,17 +35,20 @@ static void use_matrix(const attn_matrix *m, const attn_allocator *a)
 }
 
 /* As one format, and as what the content looks like. */
-static void parse_as(attn_status (*parse)(const attn__input *in, attn_matrix *m), const uint8_t *data, size_t size, const attn_allocator *a)
+static void parse_as(attn_status (*parse)(const attn__input *in, attn_matrices *m), const uint8_t *data, size_t size,
+                     const attn_allocator *a)
 {
-    attn_matrix m = {.allocator = *a};
+    attn_matrices m = {.allocator = *a};
+    attn_matrix one;
     const attn__input in = {(const char *)data, size, "fuzz", a, &fuzz_error};
-    if (parse(&in, &m) == ATTN_OK) {
-        use_matrix(&m, a);
+    attn_status status = parse(&in, &m);
+    for (int64_t i = 0; i < m.count && status == ATTN_OK; i++) {
+        use_matrix(&m.matrix[i], a);
     }
-    attn_matrix_free(&m);
-    if (attn_matrix_parse(data, size, "fuzz", &m, a, &fuzz_error) == ATTN_OK) {
-        use_matrix(&m, a);
-        attn_matrix_free(&m);
+    attn_matrices_free(&m);
+    if (attn_matrix_parse(data, size, "fuzz", &one, a, &fuzz_error) == ATTN_OK) {
+        use_matrix(&one, a);
+        attn_matrix_free(&one);
     }
 }
 
