@@ -64,7 +64,7 @@ all() {
     sweep "$1" "$2" out.html report m.safetensors 'the muddy bank' 'the bank lends money' -o out.html --threads 1
     sweep "$1" "$2" out.html heatmap m.safetensors 'the muddy bank' -o out.html --threads 1
     sweep "$1" "$2" out.svg heatmap m.safetensors 'the muddy bank' -o out.svg --threads 1 --font /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
-    sweep "$1" "$2" out.npy heatmap --matrix matrix.tsv --vmax 4 --save-weights out.npy
+    sweep "$1" "$2" out.npy heatmap --matrix matrix.tsv --save-weights out.npy --quiet
     sweep "$1" "$2" none info m.safetensors --json
 }
 

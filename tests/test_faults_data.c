@@ -12,6 +12,7 @@
 #include "attn/matrix.h"
 
 #define FOLDER "test_faults_data.d"
+#define PANELS "{\"panels\": [{\"title\": \"one\", \"values\": [[1]]}, {\"title\": \"two\", \"values\": [[2, 3]], \"rows\": [\"r\"]}]}"
 static const char tsv[] = FOLDER "/s.tsv", out[] = FOLDER "/out";
 
 static void write_inputs(void)
@@ -24,6 +25,7 @@ static void write_inputs(void)
     put_text(FOLDER "/p.tsv", "x\tx\t0.75\t0\tb\ta b\ny\tx\t0.5\t1\tc\tc a\n");
     put_text(FOLDER "/m.tsv", "\tk1\tk2\nq1\t1\t2\nq2\t3\t\n");
     put_text(FOLDER "/m.json", "{\"rows\": [\"q\"], \"columns\": [\"k\", \"l\"], \"values\": [[1, null]]}");
+    put_text(FOLDER "/panels.json", PANELS);
     put_text(FOLDER "/labels", "one\n\ntwo\n");
 }
 
@@ -214,6 +216,24 @@ static attn_status read_matrices(digest *d, attn_error *error)
     return status == ATTN_OK ? digest_matrix(d, &m, attn_matrix_parse("1\t2\n", 4, "text", &m, &faulty, error)) : status;
 }
 
+static attn_status digest_panels(digest *d, attn_matrices *m, attn_status status)
+{
+    assert_int_equal(m->count, status == ATTN_OK ? 2 : 0);
+    for (int64_t i = 0; i < m->count; i++) {
+        digest_text(d, m->matrix[i].title);
+        digest_bytes(d, m->matrix[i].values, (size_t)(m->matrix[i].rows * m->matrix[i].columns) * sizeof *m->matrix[i].values);
+    }
+    attn_matrices_free(m);
+    return status;
+}
+
+static attn_status read_panels(digest *d, attn_error *error)
+{
+    attn_matrices m;
+    attn_status status = digest_panels(d, &m, attn_matrices_read(FOLDER "/panels.json", &m, &faulty, error));
+    return status == ATTN_OK ? digest_panels(d, &m, attn_matrices_parse(PANELS, strlen(PANELS), "text", &m, &faulty, error)) : status;
+}
+
 static attn_status write_matrix(digest *d, attn_error *error)
 {
     double values[] = {1, 2, 3, 4, 5, 6};
@@ -315,6 +335,7 @@ static void memory_may_run_out_anywhere(void **state)
         {"compare", begin_scores, compare, end_scores},
         {"read predictions", NULL, read_predictions, NULL},
         {"read matrices", NULL, read_matrices, NULL},
+        {"read panels", NULL, read_panels, NULL},
         {"write a matrix", NULL, write_matrix, NULL},
         {"read labels", NULL, read_labels, NULL},
         {"safetensors", NULL, safetensors, NULL},

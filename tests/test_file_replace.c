@@ -293,7 +293,7 @@ static void check_refuses(const char *name, const char *reason)
     attn_error error;
     char expected[600];
     assert_int_equal(attn_file_check(name, NULL, &error), ATTN_EIO);
-    (void)snprintf(expected, sizeof expected, "%s: cannot write: %s", name, reason);
+    (void)snprintf(expected, sizeof expected, "%s: cannot write: %s", name[0] != '\0' ? name : "''", reason);
     assert_string_equal(error.message, expected);
 }
 
