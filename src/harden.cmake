@@ -8,7 +8,7 @@ set(optimised $<NOT:$<CONFIG:Debug>>)
 target_compile_options(attn_flags INTERFACE $<${optimised}:-U_FORTIFY_SOURCE> $<${optimised}:-D_FORTIFY_SOURCE=2>)
 foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
   string(MAKE_C_IDENTIFIER ATTN_COMPILER_HAS${flag} known)
-  check_c_compiler_flag(${flag} ${known})
+  check_c_compiler_flag("-Werror ${flag}" ${known}) # clang takes flags that are of no use, with a warning
   if(${known})
     target_compile_options(attn_flags INTERFACE $<${optimised}:${flag}>)
   endif()
