@@ -1,5 +1,5 @@
 #undef _FORTIFY_SOURCE /* the headers would define some of these functions themselves */
-#define _GNU_SOURCE /* RTLD_NEXT */
+#define _GNU_SOURCE    /* RTLD_NEXT */
 #include "support/faulty_io.h"
 
 #include <dlfcn.h>
