@@ -223,12 +223,70 @@ static void without_memory_it_fails_cleanly(void **state)
     assert_int_equal(status, ATTN_OK);
 }
 
+/* A Chinese label over a column too narrow for it: a text a character, one below the other; its brackets are turned. */
+static void chinese_labels_stand_in_columns(void **state)
+{
+    (void)state;
+    const double w[2] = {0.5, 0.5};
+    const char *const row[1] = {"r"}, *const columns[2] = {"自(然)", "x"};
+    const attn_heatmap_panel p = {.rows = 1, .columns = 2, .values = w, .row_labels = row, .column_labels = columns};
+    attn_document svg = svg_of((attn_heatmap_config){.panels = &p, .n_panels = 1, .cell = 24, .annotate = ATTN_ANNOTATE_NONE}, NULL);
+    assert_non_null(strstr(answer("texts " FILE_NAME), "\n81EA\n28\n7136\n29\n78\n"));
+    int x[2], y[2];
+    const char *first = strstr(svg.text, ">自</text>"), *second = strstr(svg.text, ">然</text>");
+    assert_true(first != NULL && second != NULL);
+    while (*first != '<') {
+        first--;
+    }
+    while (*second != '<') {
+        second--;
+    }
+    assert_int_equal(sscanf(first, "<text x=\"%d\" y=\"%d\">", &x[0], &y[0]), 2);
+    assert_int_equal(sscanf(second, "<text x=\"%d\" y=\"%d\">", &x[1], &y[1]), 2);
+    assert_int_equal(x[0], x[1]);
+    assert_true(y[1] > y[0]);
+    int turned = 0;
+    for (const char *at = svg.text; (at = strstr(at, "rotate(90)")) != NULL; at++) {
+        turned++;
+    }
+    assert_int_equal(turned, 2);
+    attn_document_free(&svg);
+}
+
+/* Triangles at the ends of the colour bar: outlines and fills. */
+static int points_of(double low, double high)
+{
+    const double w[2] = {low, high};
+    const attn_heatmap_panel p = {.rows = 1, .columns = 2, .values = w};
+    attn_document svg = svg_of((attn_heatmap_config){.panels = &p, .n_panels = 1, .vmin = 0.2, .vmax = 0.8}, NULL);
+    int points = 0, base[2], width, back, height;
+    for (const char *at = svg.text; (at = strstr(at, "<path d=\"M")) != NULL; at++) {
+        if (sscanf(at, "<path d=\"M%d %dh%dl%d %dz", &base[0], &base[1], &width, &back, &height) == 5) {
+            assert_int_equal(back, -(width / 2));
+            assert_int_equal(abs(height), width / 2);
+            points++;
+        }
+    }
+    attn_document_free(&svg);
+    return points;
+}
+
+static void the_bar_points_at_values_outside(void **state)
+{
+    (void)state;
+    assert_int_equal(points_of(0.2, 0.8), 0);
+    assert_int_equal(points_of(0.1, 0.8), 2);
+    assert_int_equal(points_of(0.2, 0.9), 2);
+    assert_int_equal(points_of(0.1, 0.9), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_arrive_as_they_are),        cmocka_unit_test(every_character_is_well_formed),
         cmocka_unit_test(cells_have_their_colours),         cmocka_unit_test(large_matrices_are_small_files),
         cmocka_unit_test(nothing_is_loaded_from_elsewhere), cmocka_unit_test(without_memory_it_fails_cleanly),
+        cmocka_unit_test(chinese_labels_stand_in_columns),  cmocka_unit_test(the_bar_points_at_values_outside),
     };
     if (system("python3 -c '' 2>/dev/null") != 0) {
         (void)fprintf(stderr, "skipped: there is no python3\n");

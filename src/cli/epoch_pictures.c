@@ -1,5 +1,8 @@
 /* attn train --heatmaps DIR: how the attention of one sentence changes, a picture an epoch. All have the scale 0..1 and so can be compared.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf */
+#endif
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* attn eval --confusion DIR: a picture of every word's confusion matrix. Its cells show counts, and have the colour of the share of their
  * row, so that a sense with few sentences is seen as well as one with many. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf */
+#endif
 #include <stdlib.h>
 #include <string.h>
 

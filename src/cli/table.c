@@ -1,5 +1,8 @@
 /* Aligned tables: the first column to the left, the others to the right. A table wider than the screen is cut into blocks of columns, each
  * with the first column again. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* vasprintf */
+#endif
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
