@@ -221,6 +221,9 @@ ends 0 --matrix m.tsv -o a.svg --color always
 says 'attn: --color has no effect on an SVG'
 ends 0 --matrix m.tsv --json --cmap viridis_r
 says 'attn: --cmap has no effect where nothing is drawn'
+printf '1\t2\n' >beyond.tsv
+ends 0 --matrix beyond.tsv --json
+silent
 ends 0 --matrix m.tsv --tokenize words
 says 'attn: --tokenize has no effect on a matrix'
 ends 0 --matrix m.tsv -o a.html --font none.ttf --quiet

@@ -43,7 +43,8 @@ static int check_values(const heatmap_arguments *a, const attn_matrices *all)
     if (low > high) {
         return fail("%s: none of its %lld values is a number, nothing can be drawn", a->matrix, values);
     }
-    if (!a->has_vmin && !a->has_vmax && a->look.vmax > 0 && (low < a->look.vmin || high > a->look.vmax)) {
+    bool drawn = a->output != NULL || (a->weights == NULL && !a->json);
+    if (drawn && !a->has_vmin && !a->has_vmax && a->look.vmax > 0 && (low < a->look.vmin || high > a->look.vmax)) {
         note(a->request.quiet,
              "the values reach from %g to %g, the colours from %g to %g: --vmin and --vmax change that, to numbers or auto", low, high,
              a->look.vmin, a->look.vmax);
