@@ -251,6 +251,16 @@ static void progress_is_checked(void **state)
     edit_fails("attn.training", "\"epochs\":3", "\"epochs\":-3", ATTN_EFORMAT, "a member's progress is incomplete");
     edit_fails("attn.training", "\"step\":0", "\"step\":2", ATTN_EFORMAT, "a member's progress is incomplete"); /* though finished */
     edit_fails("attn.training", "\"optimizer_steps\":0", "\"optimizer_steps\":9", ATTN_EFORMAT, "a member's progress is incomplete");
+    /* Counts that no training reaches, and from which it could not go on. */
+    edit_fails("attn.training", "\"epochs\":3", "\"epochs\":2147483647", ATTN_EFORMAT, "a member's progress is incomplete");
+    edit_fails("attn.training", "\"best_epoch\":0", "\"best_epoch\":4", ATTN_EFORMAT, "a member's progress is incomplete");
+    edit_fails("attn.training", "\"step\":0,\"loss\":0.0,\"finished\":true", "\"step\":9223372036854775807,\"loss\":0.0,\"finished\":false",
+               ATTN_EFORMAT, "a member's progress is incomplete");
+    edit_fails("attn.training", "\"finished\":true,\"best_score\":0.0,\"best_epoch\":0,\"optimizer_steps\":0",
+               "\"finished\":false,\"best_score\":0.0,\"best_epoch\":0,\"optimizer_steps\":9223372036854775807", ATTN_EFORMAT,
+               "a member's progress is incomplete");
+    edit_fails("attn.training", "\"loss\":0.0", "\"loss\":1e308", ATTN_EFORMAT, "a member's progress is incomplete");
+    edit_fails("attn.training", "\"best_score\":0.0", "\"best_score\":3.5", ATTN_EFORMAT, "a member's progress is incomplete");
     edit_fails("attn.training", "\"epochs_planned\":3", "\"epochs_planned\":-1", ATTN_EFORMAT, "no progress of training");
     edit_fails("attn.training", "\"training_data\":\"", "\"training_data\":\"0", ATTN_EFORMAT, "no progress of training");
     edit_fails("attn.training", "\"training_data\":\"", "\"training_data\":\"x", ATTN_EFORMAT, "no progress of training");

@@ -338,6 +338,9 @@ static void state_is_open(void **state)
     attn_optimizer_set_steps(a, 41);
     step_ok(a, 1);
     assert_int_equal(attn_optimizer_steps(a), 42);
+    attn_optimizer_set_steps(a, INT64_MAX); /* as a checkpoint may claim: there the count stays */
+    step_ok(a, 1);
+    assert_true(attn_optimizer_steps(a) == INT64_MAX);
     attn_optimizer_set_steps(a, -3);
     assert_int_equal(attn_optimizer_steps(a), 0);
     attn_optimizer_free(o);

@@ -216,7 +216,7 @@ attn_status attn_optimizer_step(attn_optimizer *o, double rate_factor, attn_erro
     if (status != ATTN_OK) {
         return status;
     }
-    o->steps++;
+    o->steps += o->steps < INT64_MAX; /* a checkpoint may claim any number */
     step s = {.o = o, .rate_factor = rate_factor};
     if (o->rule == &adamw_rule) {
         s.correction1 = 1 / (1 - pow(o->config.adamw.beta1, (double)o->steps));

@@ -10,6 +10,10 @@
 
 /* Elements of a tensor that are read at a time. */
 #define PIECE ((int64_t)1 << 16)
+/* What training may have reached: the epochs that the configuration allows at most, and steps and a loss that can be counted on from. */
+#define MOST_EPOCHS 1000000
+#define MOST_STEPS  ((int64_t)1 << 53)
+#define MOST_LOSS   1e300
 
 /* ---- texts ---- */
 
@@ -191,13 +195,13 @@ static attn_status load_member_progress(attn__member *k, const attn__json *entry
                                         attn_error *error)
 {
     int64_t epochs, steps, best_epoch;
-    bool good = attn__json_integer(attn__json_get(entry, "epochs"), 0, INT_MAX, &epochs);
-    good = attn__json_integer(attn__json_get(entry, "step"), 0, INT64_MAX, &k->step) && good;
-    good = attn__json_number(attn__json_get(entry, "loss"), &k->loss) && good;
+    bool good = attn__json_integer(attn__json_get(entry, "epochs"), 0, MOST_EPOCHS, &epochs);
+    good = attn__json_integer(attn__json_get(entry, "step"), 0, MOST_STEPS, &k->step) && good;
+    good = attn__json_number(attn__json_get(entry, "loss"), &k->loss) && k->loss >= 0 && k->loss <= MOST_LOSS && good;
     good = attn__json_flag(attn__json_get(entry, "finished"), &k->finished) && good;
-    good = attn__json_number(attn__json_get(entry, "best_score"), &k->best_score) && good;
-    good = attn__json_integer(attn__json_get(entry, "best_epoch"), 0, INT_MAX, &best_epoch) && good;
-    good = attn__json_integer(attn__json_get(entry, "optimizer_steps"), 0, INT64_MAX, &steps) && good;
+    good = attn__json_number(attn__json_get(entry, "best_score"), &k->best_score) && k->best_score >= 0 && k->best_score <= 2 && good;
+    good = attn__json_integer(attn__json_get(entry, "best_epoch"), 0, epochs, &best_epoch) && good;
+    good = attn__json_integer(attn__json_get(entry, "optimizer_steps"), 0, MOST_STEPS, &steps) && good;
     if (!good || (k->finished && (k->step > 0 || steps > 0))) {
         return attn__fail(error, ATTN_EFORMAT, "training: a member's progress is incomplete");
     }
@@ -212,7 +216,7 @@ static attn_status fill_progress(attn_word_sense *m, const attn__json *object, a
     const attn__json *members = attn__json_get(object, "members");
     const char *hash = attn__json_text(attn__json_get(object, "training_data"));
     int64_t planned;
-    if (!attn__json_integer(attn__json_get(object, "epochs_planned"), 0, INT_MAX, &planned) || hash == NULL ||
+    if (!attn__json_integer(attn__json_get(object, "epochs_planned"), 0, MOST_EPOCHS, &planned) || hash == NULL ||
         strspn(hash, "0123456789abcdef") != 16 || strlen(hash) != 16 || !attn__json_is(members, ATTN__JSON_ARRAY) ||
         members->size != (size_t)m->config.seeds) {
         return attn__fail(error, ATTN_EFORMAT, "no progress of training, or not of %d members", m->config.seeds);
