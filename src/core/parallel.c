@@ -1,5 +1,4 @@
 /* The one parallel loop. Threads only choose which tile to work on; what a tile computes and in which order never depends on them. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,34 +124,24 @@ static void judge(double seconds, double work)
 }
 #endif
 
-#ifdef _OPENMP
-static void on_threads(int workers, int64_t tiles, attn__worker_fn fn, void *ctx)
-{
-    workers = workers < tiles ? workers : (int)tiles;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int64_t tile = 0; tile < tiles; tile++) {
-        fn(ctx, tile, omp_get_thread_num());
-    }
-}
-#endif
-
 void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx)
 {
 #ifdef _OPENMP
     double work = (double)tiles * cost;
     bool always = threads < 0 || work >= WORTH_WAITING;
     int workers = attn__workers(threads);
-    if (workers > 1 && tiles > 1 && (always || work >= WORTH_THREADS) && may_start_threads()) {
-        if (always) {
-            on_threads(workers, tiles, fn, ctx);
-            return;
+    bool use = workers > 1 && tiles > 1 && (always || work >= WORTH_THREADS) && may_start_threads();
+    if (use && (always || !is_resting())) {
+        double begin = always ? 0 : omp_get_wtime();
+        workers = workers < tiles ? workers : (int)tiles;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+        for (int64_t tile = 0; tile < tiles; tile++) {
+            fn(ctx, tile, omp_get_thread_num());
         }
-        if (!is_resting()) {
-            double begin = omp_get_wtime();
-            on_threads(workers, tiles, fn, ctx);
+        if (!always) {
             judge(omp_get_wtime() - begin, work);
-            return;
         }
+        return;
     }
 #else
     (void)threads;
