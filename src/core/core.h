@@ -230,6 +230,13 @@ void *attn__tape_alloc(attn_tape *t, int64_t count, size_t size);
 /* A copy of `count` elements in the step's memory; NULL stays NULL. *ok becomes false if memory is out. */
 const void *attn__tape_copy(attn_tape *t, const void *data, int64_t count, size_t size, bool *ok);
 int attn__tape_threads(const attn_tape *t);
+
+/* Gives `x` a gradient to add to: zeros the first time a pass reaches it, or, with `leave`, whatever was there and the order to clear it.
+ * False if memory is out. */
+bool attn__gradient_reach(attn_tensor *x, bool leave);
+
+/* The same for the tensor that a pass begins with, and adds its cotangent. */
+bool attn__gradient_start(attn_tensor *y, const void *cotangent);
 /* From now on `threads` threads for every loop, however small: for tests. */
 void attn__tape_force_threads(attn_tape *t, int threads);
 bool attn__tape_training(const attn_tape *t);

@@ -301,40 +301,6 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
     return out;
 }
 
-/* Gives `x` a gradient to add to: zeros the first time a pass reaches it, or, with `leave`, whatever was there and the order to clear it.
- */
-static bool reach(attn_tensor *x, bool leave)
-{
-    size_t bytes = (size_t)x->count * attn_dtype_size(x->dtype);
-    if (x->grad == NULL && (x->grad = attn__tape_alloc(x->tape, x->count, attn_dtype_size(x->dtype))) == NULL) {
-        return false;
-    }
-    if (!x->reached && x->params == NULL) {
-        x->stale = leave;
-        if (!leave && bytes > 0) {
-            memset(x->grad, 0, bytes);
-        }
-    }
-    x->reached = true;
-    return true;
-}
-
-/* Adds the cotangent that a pass begins with. */
-static bool start(attn_tensor *y, const void *cotangent)
-{
-    if (!reach(y, true)) {
-        return false;
-    }
-    size_t bytes = (size_t)y->count * attn_dtype_size(y->dtype);
-    if (!y->stale) {
-        attn__kernels(y->dtype)->axpy(y->count, 1, cotangent, y->grad);
-    } else if (bytes > 0) {
-        memcpy(y->grad, cotangent, bytes);
-    }
-    y->stale = false;
-    return true;
-}
-
 /* Whether the node's operation clears the gradient of its input i itself, which is then no other input too. */
 static bool clears(const attn__node *n, int i)
 {
@@ -359,7 +325,7 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
     for (attn__node *n = t->last; n != NULL; n = n->previous) {
         n->out->reached = false; /* a second pass starts its intermediate gradients anew */
     }
-    if (!start(y, cotangent)) {
+    if (!attn__gradient_start(y, cotangent)) {
         return t->error.status;
     }
     if (t->checking && attn__check_start(t->last, y) != ATTN_OK) {
@@ -371,7 +337,7 @@ attn_status attn_backward_from(attn_tape *t, attn_tensor *y, const void *cotange
         }
         for (int i = 0; i < n->n_in; i++) {
             attn_tensor *x = n->in[i];
-            if (x->needs_grad && !reach(x, clears(n, i))) {
+            if (x->needs_grad && !attn__gradient_reach(x, clears(n, i))) {
                 return t->error.status;
             }
             if (x->needs_grad && x->params != NULL && !n->op->sparse) {

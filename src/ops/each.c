@@ -10,6 +10,19 @@ void attn__each_tile(attn__node *n, double cost, attn__tile_fn fn)
     attn__parallel(attn__tape_threads(n->tape), attn__tiles(n->out->count, ATTN__GRAIN), cost * ATTN__GRAIN, fn, n);
 }
 
+static void pass_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    attn__clear(n, s.begin, s.end - s.begin);
+    ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[0]->grad, s.begin));
+}
+
+void attn__pass_gradient(attn__node *n)
+{
+    attn__each_tile(n, 1, pass_tile);
+}
+
 /* A cache line of float32 at least. */
 static int64_t columns_a_tile(const attn__node *n, int64_t width)
 {

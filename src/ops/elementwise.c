@@ -76,14 +76,6 @@ static void add_forward(attn__node *n)
     attn__each_tile(n, 1, add_tile);
 }
 
-/* Adds the output's gradient to that of the first input. */
-static void pass_tile(void *ctx, int64_t tile)
-{
-    attn__node *n = ctx;
-    attn__span s = attn__elements(n, tile);
-    ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[0]->grad, s.begin));
-}
-
 /* What is added up for one element of b comes in the order of a: a tile owns some columns of the runs. */
 static void sum_tile(void *ctx, int64_t tile)
 {
@@ -100,7 +92,7 @@ static void add_backward(attn__node *n)
 {
     int64_t run = repetition_of(n->out->shape, n->in[1]->shape).run;
     if (n->in[0]->needs_grad) {
-        attn__each_tile(n, 1, pass_tile);
+        attn__pass_gradient(n);
     }
     if (n->in[1]->needs_grad && run > 0) {
         attn__each_column(n, run, (double)(n->out->count / run), sum_tile);
@@ -126,8 +118,13 @@ static const attn__case add_cases[] = {
     {"per head and key", 2, {{4, {2, 3, 2, 4}}, {3, {3, 1, 4}}}, -2, 2, build_add},
 };
 
-const attn__op attn__op_add = {
-    .name = "add", .arity = 2, .infer = add_infer, .forward = add_forward, .backward = add_backward, ATTN__CASES(add_cases)};
+const attn__op attn__op_add = {.name = "add",
+                               .arity = 2,
+                               .clears = true,
+                               .infer = add_infer,
+                               .forward = add_forward,
+                               .backward = add_backward,
+                               ATTN__CASES(add_cases)};
 
 /* ---- sub, mul: the same shape twice ---- */
 
@@ -139,19 +136,34 @@ static attn_status infer_equal(attn__node *n)
     return attn__infer_same(n);
 }
 
+static void sub_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    ATTN__K(n)->scale(s.end - s.begin, -1, attn__at(n, n->in[1]->data, s.begin), attn__at(n, n->out->data, s.begin));
+    ATTN__K(n)->axpy(s.end - s.begin, 1, attn__at(n, n->in[0]->data, s.begin), attn__at(n, n->out->data, s.begin));
+}
+
 static void sub_forward(attn__node *n)
 {
-    ATTN__K(n)->scale(n->out->count, -1, n->in[1]->data, n->out->data);
-    ATTN__K(n)->axpy(n->out->count, 1, n->in[0]->data, n->out->data);
+    attn__each_tile(n, 2, sub_tile);
+}
+
+static void sub_tile_b(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    attn__clear(n, s.begin, s.end - s.begin);
+    for (int i = 0; i < 2; i++) {
+        if (n->in[i]->needs_grad) {
+            ATTN__K(n)->axpy(s.end - s.begin, i == 0 ? 1 : -1, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[i]->grad, s.begin));
+        }
+    }
 }
 
 static void sub_backward(attn__node *n)
 {
-    for (int i = 0; i < 2; i++) {
-        if (n->in[i]->needs_grad) {
-            ATTN__K(n)->axpy(n->out->count, i == 0 ? 1 : -1, n->out->grad, n->in[i]->grad);
-        }
-    }
+    attn__each_tile(n, 2, sub_tile_b);
 }
 
 attn_tensor *attn_sub(attn_tape *t, attn_tensor *a, attn_tensor *b)
@@ -168,8 +180,13 @@ static const attn__case sub_cases[] = {
     {"plain", 2, {{2, {3, 5}}, {2, {3, 5}}}, -2, 2, build_sub},
 };
 
-const attn__op attn__op_sub = {
-    .name = "sub", .arity = 2, .infer = infer_equal, .forward = sub_forward, .backward = sub_backward, ATTN__CASES(sub_cases)};
+const attn__op attn__op_sub = {.name = "sub",
+                               .arity = 2,
+                               .clears = true,
+                               .infer = infer_equal,
+                               .forward = sub_forward,
+                               .backward = sub_backward,
+                               ATTN__CASES(sub_cases)};
 
 static void mul_tile(void *ctx, int64_t tile)
 {
@@ -188,6 +205,7 @@ static void mul_tile_b(void *ctx, int64_t tile)
 {
     attn__node *n = ctx;
     attn__span s = attn__elements(n, tile);
+    attn__clear(n, s.begin, s.end - s.begin);
     for (int i = 0; i < 2; i++) {
         if (n->in[i]->needs_grad) {
             ATTN__K(n)->mul_b(s.end - s.begin, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[1 - i]->data, s.begin),
@@ -215,19 +233,39 @@ static const attn__case mul_cases[] = {
     {"plain", 2, {{3, {2, 3, 2}}, {3, {2, 3, 2}}}, -2, 2, build_mul},
 };
 
-const attn__op attn__op_mul = {
-    .name = "mul", .arity = 2, .infer = infer_equal, .forward = mul_forward, .backward = mul_backward, ATTN__CASES(mul_cases)};
+const attn__op attn__op_mul = {.name = "mul",
+                               .arity = 2,
+                               .clears = true,
+                               .infer = infer_equal,
+                               .forward = mul_forward,
+                               .backward = mul_backward,
+                               ATTN__CASES(mul_cases)};
 
 /* ---- scale ---- */
 
+static void scale_tile(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    ATTN__K(n)->scale(s.end - s.begin, *(double *)n->attributes, attn__at(n, n->in[0]->data, s.begin), attn__at(n, n->out->data, s.begin));
+}
+
 static void scale_forward(attn__node *n)
 {
-    ATTN__K(n)->scale(n->out->count, *(double *)n->attributes, n->in[0]->data, n->out->data);
+    attn__each_tile(n, 1, scale_tile);
+}
+
+static void scale_tile_b(void *ctx, int64_t tile)
+{
+    attn__node *n = ctx;
+    attn__span s = attn__elements(n, tile);
+    attn__clear(n, s.begin, s.end - s.begin);
+    ATTN__K(n)->axpy(s.end - s.begin, *(double *)n->attributes, attn__at(n, n->out->grad, s.begin), attn__at(n, n->in[0]->grad, s.begin));
 }
 
 static void scale_backward(attn__node *n)
 {
-    ATTN__K(n)->axpy(n->out->count, *(double *)n->attributes, n->out->grad, n->in[0]->grad);
+    attn__each_tile(n, 1, scale_tile_b);
 }
 
 attn_tensor *attn_scale(attn_tape *t, attn_tensor *x, double factor)
@@ -244,5 +282,10 @@ static const attn__case scale_cases[] = {
     {"by -1.7", 1, {{2, {3, 4}}}, -2, 2, build_scale},
 };
 
-const attn__op attn__op_scale = {
-    .name = "scale", .arity = 1, .infer = attn__infer_same, .forward = scale_forward, .backward = scale_backward, ATTN__CASES(scale_cases)};
+const attn__op attn__op_scale = {.name = "scale",
+                                 .arity = 1,
+                                 .clears = true,
+                                 .infer = attn__infer_same,
+                                 .forward = scale_forward,
+                                 .backward = scale_backward,
+                                 ATTN__CASES(scale_cases)};

@@ -21,11 +21,6 @@ static void reshape_forward(attn__node *n)
     (void)n;
 }
 
-static void reshape_backward(attn__node *n)
-{
-    ATTN__K(n)->axpy(n->out->count, 1, n->out->grad, n->in[0]->grad);
-}
-
 attn_tensor *attn_reshape(attn_tape *t, attn_tensor *x, attn_shape shape)
 {
     return attn__record(t, &attn__op_reshape, &x, 1, &shape, sizeof shape);
@@ -42,10 +37,11 @@ static const attn__case reshape_cases[] = {
 
 const attn__op attn__op_reshape = {.name = "reshape",
                                    .arity = 1,
+                                   .clears = true,
                                    .moves = true,
                                    .infer = reshape_infer,
                                    .forward = reshape_forward,
-                                   .backward = reshape_backward,
+                                   .backward = attn__pass_gradient,
                                    ATTN__CASES(reshape_cases)};
 
 /* ---- slice ---- */

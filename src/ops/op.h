@@ -22,6 +22,8 @@ const attn__op *attn__op_get(int op); /* NULL outside 0..attn_op_count()-1 */
 attn__span attn__elements(const attn__node *n, int64_t tile);
 /* Calls fn(node, tile) for all element tiles of the output; `cost` in elementary operations an element. */
 void attn__each_tile(attn__node *n, double cost, attn__tile_fn fn);
+/* Adds the output's gradient to that of the first input, of as many elements; for an operation that clears it. */
+void attn__pass_gradient(attn__node *n);
 /* Calls fn(node, tile) for tiles of columns of a sum over rows: tile `tile` owns attn__columns(node, width, tile) of 0..width-1. Each
  * column is added up in the order of the rows, so how they are cut changes nothing: there are as many tiles as threads. */
 void attn__each_column(attn__node *n, int64_t width, double rows, attn__tile_fn fn);
