@@ -2,7 +2,7 @@
 # Writes the options into the manual pages from the tool's own --help: sh scripts/man.sh build/attn [--check]
 # With --check nothing is written; exit status 1 and a difference if a page is not up to date.
 set -eu
-attn=$1 check=${2-}
+attn=$(realpath "$1") check=${2-}
 cd "$(dirname "$0")/../docs/man"
 
 # The option list of a --help text in mdoc. A line of the list is at most "  -o, --output=FILE   what it does"; what goes on below stands

@@ -194,7 +194,7 @@ usage() {
 for option in heads=0 heads=65 dim=0 dim=4097 dim=x dim= hidden=0 hidden=4097 window=0 window=10001 seeds=0 seeds=101 epochs=0 epochs=1.5 \
     epochs=99999999999999999999 batch=0 batch=65537 learning-rate=-1 learning-rate=nan learning-rate=inf learning-rate=1e3 learning-rate=1,5 \
     weight-decay=-1 dropout=1 dropout=-0.1 label-smoothing=1 clip=-1 patience=-1 seed=-1 seed=9223372036854775808 seed=x threads=0 \
-    threads=1025 dev-fraction=1 dev-fraction=-1 score=cosine position=absolute; do
+    threads=1025 dev-fraction=1 dev-fraction=-1 save-every=-1 save-every=nan score=cosine position=absolute; do
     usage "attn train: --${option%%=*} is '${option#*=}', expected " train train.tsv -o m.safetensors "--$option"
 done
 usage 'attn train: no training data' train -o m.safetensors

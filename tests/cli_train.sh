@@ -50,6 +50,34 @@ interrupt() {
     prints '"seed":7,'
 }
 
+# ---- saves during a run ----
+
+# killed LINES ARGUMENT...: runs the tool until its log has so many lines, then kills it, which it cannot notice
+killed() {
+    lines=$1
+    shift
+    : >log.jsonl
+    "$attn" "$@" --log log.jsonl --quiet &
+    pid=$!
+    while [ "$(wc -l <log.jsonl)" -lt "$lines" ] && kill -0 $pid 2>/dev/null; do
+        :
+    done
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+}
+
+# The line of an epoch is written before its state is saved.
+# shellcheck disable=SC2086
+{
+    killed 3 train train.tsv -o saved.safetensors $run --save-every 0
+    ends 0 info saved.safetensors
+    prints 'training not finished'
+    ends 0 train train.tsv -o saved.safetensors --resume --save-every 1000 --quiet
+    same whole.safetensors saved.safetensors
+    killed 3 train train.tsv -o never.safetensors $run --save-every 1000
+    absent never.safetensors
+}
+
 # ---- resuming what is done, or something else ----
 
 ends 0 train train.tsv -o parts.safetensors --resume

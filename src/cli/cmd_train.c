@@ -7,8 +7,7 @@
 #include "pages.h"
 #include "train.h"
 
-/* While a run goes on, a state that can be continued is saved at most this often, after an epoch. */
-#define SAVE_SECONDS 5
+#define SAVE_EVERY 5 /* seconds */
 
 /* ---- the run ---- */
 
@@ -58,7 +57,7 @@ static bool on_progress(void *ctx, const attn_word_sense_progress *at)
         }
         r->picture_failed = pictures_draw(&r->pictures, r->m, at) != ATTN_OK;
         r->film_failed = film_add(&r->film, r->m, at) != ATTN_OK;
-        if (!attn_word_sense_finished(r->m) && seconds_now() - r->last_save > SAVE_SECONDS) {
+        if (!attn_word_sense_finished(r->m) && seconds_now() - r->last_save >= r->a->save_every) {
             r->save_failed = attn_word_sense_save(r->m, r->a->output, &r->error) != ATTN_OK;
             r->last_save = seconds_now();
         }
@@ -180,7 +179,7 @@ static bool open_resumed(run *r, train_arguments *a, int argc, char **argv)
     }
     attn_word_sense_config config = attn_word_sense_get_config(r->m);
     free(a->report_sentences);
-    *a = (train_arguments){.config = config, .split = "train", .resumed = &config};
+    *a = (train_arguments){.config = config, .split = "train", .save_every = SAVE_EVERY, .resumed = &config};
     parse_train(argc, argv, a);
     a->resumed = NULL;
     return true;
@@ -207,7 +206,7 @@ static bool open_model(run *r, const attn_corpus *data)
 
 int cmd_train(int argc, char **argv)
 {
-    train_arguments a = {.config = attn_word_sense_defaults(), .split = "train"};
+    train_arguments a = {.config = attn_word_sense_defaults(), .split = "train", .save_every = SAVE_EVERY};
     a.config.dim = 0; /* so that a width that was asked for can be told from the default */
     parse_train(argc, argv, &a);
     note_idle(a.quiet, KEY_LANG, a.report == NULL, "without --report");

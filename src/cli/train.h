@@ -14,6 +14,7 @@ typedef struct train_arguments {
     char **report_sentences;
     int n_report_sentences;
     double dev_fraction;
+    double save_every; /* seconds from one save during the run to the next, at least */
     char **data;
     int n;
     bool resume, json, quiet;

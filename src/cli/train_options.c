@@ -26,6 +26,7 @@ enum {
     KEY_PATIENCE,
     KEY_SEED,
     KEY_RESUME,
+    KEY_SAVE_EVERY,
     KEY_LOG,
     KEY_HEATMAPS,
     KEY_SENTENCE,
@@ -36,6 +37,8 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Where the model goes (safetensors); must be given", 1},
     {"resume", KEY_RESUME, NULL, 0, "Continue the model in FILE exactly where it stopped", 1},
+    {"save-every", KEY_SAVE_EVERY, "SECONDS", 0,
+     "Save after an epoch, for --resume, if the last save is so long ago (default 5; 0: after every epoch)", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default 0); the same seed gives the same bytes", 1},
     {"seeds", KEY_SEEDS, "N", 0, "Train N models of different seeds into one file; their probabilities are averaged (default 1)", 1},
     OPTION_THREADS(1),
@@ -235,6 +238,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_RESUME:
         a->resume = true;
+        return 0;
+    case KEY_SAVE_EVERY:
+        a->save_every = parse_real("save-every", text, 0, 1e9, state);
         return 0;
     case KEY_LOG:
         a->log = text;
