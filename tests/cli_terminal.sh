@@ -55,6 +55,8 @@ says 'attn: numbers are hidden: 14 columns are too few for them'
 prints '苹果 2 7'
 COLUMNS=14 ends 0 heatmap --matrix m.tsv --quiet
 silent
+COLUMNS=4294967310 ends 0 heatmap --matrix m.tsv # 2^32 + 14
+same out.txt expected.txt
 ends 0 heatmap --matrix m.tsv --annotate none
 silent
 prints '苹果 2 7'

@@ -1,4 +1,5 @@
 /* What standard output is: a terminal, how wide, with which colours. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -33,9 +34,9 @@ static attn_terminal_colors colors_of(color_wish wish, bool terminal)
 static int columns_of(bool terminal)
 {
     struct winsize size;
-    int columns = atoi(variable("COLUMNS"));
+    long columns = strtol(variable("COLUMNS"), NULL, 10);
     if (columns > 0 || !terminal) {
-        return columns > 0 ? columns : 0;
+        return columns > INT_MAX ? INT_MAX : columns > 0 ? (int)columns : 0;
     }
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
