@@ -129,7 +129,11 @@ static bool parse_sizes(bench_case *c, const char *text)
 static bool is_one_of(const char *words, const char *word, size_t length)
 {
     size_t n = strcspn(words, "|");
-    return (n == length && strncmp(words, word, n) == 0) || (words[n] != '\0' && is_one_of(words + n + 1, word, length));
+    while (words[n] != '\0' && !(n == length && strncmp(words, word, n) == 0)) {
+        words += n + 1;
+        n = strcspn(words, "|");
+    }
+    return n == length && strncmp(words, word, n) == 0;
 }
 
 static int parse_case(bench_case *c, const char *name)

@@ -52,11 +52,11 @@ static long find_cache(void)
 {
     long kilobytes = 0;
     for (int index = 3; index >= 2 && kilobytes == 0; index--) {
-        char path[64];
+        char path[64], line[32];
         (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
         FILE *f = fopen(path, "r");
         if (f != NULL) {
-            kilobytes = fscanf(f, "%ldK", &kilobytes) == 1 ? kilobytes : 0;
+            kilobytes = fgets(line, sizeof line, f) != NULL ? strtol(line, NULL, 10) : 0;
             (void)fclose(f);
         }
     }
@@ -68,9 +68,11 @@ static long find_cache(void)
 static void measure_peak(bench_machine *m, attn_dtype dtype, int threads)
 {
     double *best = &m->peak[dtype][threads], seconds = *best == 0 ? FIRST_SECONDS : MORE_SECONDS;
-    for (double start = now(), begin = start; begin - start < seconds; begin = now()) {
+    double start = now(), begin = start;
+    while (begin - start < seconds) {
         double operations = attn_fma_rounds(dtype, PEAK_ROUNDS, threads), rate = operations / (now() - begin);
         *best = rate > *best ? rate : *best;
+        begin = now();
     }
 }
 

@@ -27,6 +27,7 @@ typedef struct command {
 
 /* "attn: message" on stderr; returns FAILED. */
 int fail(const char *format, ...) ATTN_PRINTF(1, 2);
+#define fail(...) ((void)fail(__VA_ARGS__), FAILED) /* so that the compiler knows */
 /* The same without failing, silent with --quiet. */
 void note(bool quiet, const char *format, ...) ATTN_PRINTF(2, 3);
 /* Ends the program with FAILED and a message if anything written to stdout was lost. For atexit, and before others write there. */

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-int fail(const char *format, ...)
+int(fail)(const char *format, ...)
 {
     va_list args;
     va_start(args, format);

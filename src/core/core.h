@@ -15,8 +15,10 @@
 
 /* ---- status.c ---- */
 
-/* Sets *error (which may be NULL) and returns `status`, so that a failure is one line: return attn__fail(error, ATTN_EIO, ...). */
+/* Sets *error (which may be NULL) and returns `status`, so that a failure is one line: return attn__fail(error, ATTN_EIO, ...). Also a
+ * macro, as are others of its kind, so that the compiler, and an analyser, sees in each file that what failed is not ATTN_OK. */
 attn_status attn__fail(attn_error *error, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+#define attn__fail(error, status, ...) ((void)attn__fail(error, status, __VA_ARGS__), (attn_status)(status))
 attn_status attn__vfail(attn_error *error, attn_status status, const char *format, va_list args) ATTN_PRINTF(3, 0);
 
 /* The beginning of a text from outside for a message, cut between characters, with '?' for control characters, so that a hostile name

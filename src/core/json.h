@@ -48,8 +48,12 @@ attn_status attn__json_parse(const char *bytes, size_t size, attn__arena *arena,
 
 /* A member; NULL if there is none, or no object. */
 const attn__json *attn__json_get(const attn__json *object, const char *key);
-bool attn__json_is(const attn__json *value, attn__json_type type); /* false for NULL, as the next ones */
-const char *attn__json_text(const attn__json *value);              /* NULL unless a string */
+/* False for NULL, as the next ones. */
+static inline bool attn__json_is(const attn__json *value, attn__json_type type)
+{
+    return value != NULL && value->type == type;
+}
+const char *attn__json_text(const attn__json *value); /* NULL unless a string */
 bool attn__json_integer(const attn__json *value, int64_t low, int64_t high, int64_t *out);
 bool attn__json_number(const attn__json *value, double *out); /* integers too */
 bool attn__json_flag(const attn__json *value, bool *out);

@@ -150,11 +150,6 @@ attn_status attn__json_parse(const char *bytes, size_t size, attn__arena *arena,
 
 /* ---- looking at it ---- */
 
-bool attn__json_is(const attn__json *value, attn__json_type type)
-{
-    return value != NULL && value->type == type;
-}
-
 const attn__json *attn__json_get(const attn__json *object, const char *key)
 {
     const attn__json *v = attn__json_is(object, ATTN__JSON_OBJECT) ? object->first : NULL;

@@ -60,7 +60,7 @@ attn_status attn__vfail(attn_error *error, attn_status status, const char *forma
     return status;
 }
 
-attn_status attn__fail(attn_error *error, attn_status status, const char *format, ...)
+attn_status(attn__fail)(attn_error *error, attn_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

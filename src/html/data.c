@@ -164,7 +164,7 @@ static void encode(const uint8_t *bytes, size_t n, char *to)
 /* Elements go through a buffer of whole groups: 3 elements are as many groups as an element has bytes. */
 static void pack(attn__html *h, const double *v, const uint8_t *bytes, int64_t n, attn__packing type)
 {
-    uint8_t buffer[3 * sizeof(double)];
+    uint8_t buffer[3 * sizeof(double)] = {0};
     size_t size = (size_t)packing[type].size, total;
     separate(h);
     attn__html_add(h, "\"");
@@ -176,7 +176,7 @@ static void pack(attn__html *h, const double *v, const uint8_t *bytes, int64_t n
     for (int64_t i = 0; to != NULL && i < n; i += 3) {
         int64_t here = n - i < 3 ? n - i : 3;
         for (int64_t k = 0; k < here; k++) {
-            store(v != NULL ? v[i + k] : bytes[i + k], type, buffer + (size_t)k * size);
+            store(bytes == NULL ? v[i + k] : bytes[i + k], type, buffer + (size_t)k * size);
         }
         for (size_t k = 0; k < (size_t)here * size; k += 3, to += 4) {
             encode(buffer + k, (size_t)here * size - k, to);

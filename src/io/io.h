@@ -18,6 +18,7 @@ typedef struct attn__input {
 
 /* "NAME: message". */
 attn_status attn__input_fail(const attn__input *in, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
+#define attn__input_fail(in, status, ...) ((void)attn__input_fail(in, status, __VA_ARGS__), (attn_status)(status))
 attn_status attn__input_no_memory(const attn__input *in);
 /* Makes room for `count` matrices, which are empty. */
 attn_status attn__matrices_room(const attn__input *in, attn_matrices *m, size_t count);
@@ -25,9 +26,9 @@ attn_status attn__matrices_room(const attn__input *in, attn_matrices *m, size_t 
 attn_status attn__matrix_room(const attn__input *in, attn_matrix *m, int64_t rows, int64_t columns);
 
 /* The formats. `m` is empty before; on failure it may hold a part, which the caller frees. */
-attn_status attn__parse_npy(const attn__input *in, attn_matrices *m);  /* npy.c */
-attn_status attn__parse_tsv(const attn__input *in, attn_matrices *m);  /* tsv.c */
-attn_status attn__parse_json(const attn__input *in, attn_matrices *m); /* json.c */
+attn_status attn__parse_npy(const attn__input *in, attn_matrices *m);     /* npy.c */
+attn_status attn__parse_tsv(const attn__input *given, attn_matrices *m);  /* tsv.c */
+attn_status attn__parse_json(const attn__input *given, attn_matrices *m); /* json.c */
 
 /* float64, little-endian, C order. Atomic. ATTN_EIO, ATTN_ENOMEM. (npy_write.c) */
 attn_status attn__write_npy(const char *path, const int64_t *shape, int rank, const double *values, const attn_allocator *allocator,

@@ -40,17 +40,17 @@ static attn_status check_rows(const attn__input *in, const attn__json *values, s
 static attn_status read_values(const attn__input *in, const attn__json *values, attn_matrix *m)
 {
     bool array = attn__json_is(values->first, ATTN__JSON_ARRAY);
-    size_t rows = values->size, columns = array ? values->first->size : 0, i = 0;
+    size_t rows = values->size, columns = array ? values->first->size : 0, r = 0;
     if (rows == 0 || (columns == 0 && array)) {
         return attn__input_fail(in, ATTN_EFORMAT, "an empty matrix (%zu rows, %zu columns)", rows, columns);
     }
     attn_status status = check_rows(in, values, columns);
     status = status == ATTN_OK ? attn__matrix_room(in, m, (int64_t)rows, (int64_t)columns) : status;
-    for (const attn__json *row = values->first; status == ATTN_OK && row != NULL; row = row->next) {
-        for (const attn__json *value = row->first; value != NULL; value = value->next, i++) {
-            if (!read_value(value, &m->values[i])) {
-                return attn__input_fail(in, ATTN_EFORMAT, "row %zu, column %zu is %s, expected a number or null", i / columns, i % columns,
-                                        kind(value));
+    for (const attn__json *row = values->first; status == ATTN_OK && row != NULL; row = row->next, r++) {
+        size_t c = 0;
+        for (const attn__json *value = row->first; value != NULL; value = value->next, c++) {
+            if (!read_value(value, &m->values[r * columns + c])) {
+                return attn__input_fail(in, ATTN_EFORMAT, "row %zu, column %zu is %s, expected a number or null", r, c, kind(value));
             }
         }
     }

@@ -10,7 +10,7 @@
 
 typedef attn_status (*parser)(const attn__input *in, attn_matrices *m);
 
-attn_status attn__input_fail(const attn__input *in, attn_status status, const char *format, ...)
+attn_status(attn__input_fail)(const attn__input *in, attn_status status, const char *format, ...)
 {
     char message[ATTN_MESSAGE_SIZE];
     va_list args;

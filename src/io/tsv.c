@@ -199,7 +199,7 @@ static attn_status fill(const attn__input *in, const survey *s, attn_matrix *m, 
     return status;
 }
 
-attn_status attn__parse_tsv(const attn__input *given, attn_matrices *all)
+attn_status attn__parse_tsv(const attn__input *given, attn_matrices *m)
 {
     attn__input in = *given;
     survey s = {0};
@@ -209,11 +209,11 @@ attn_status attn__parse_tsv(const attn__input *given, attn_matrices *all)
         status = look(&in, &s);
     }
     if (status == ATTN_OK) {
-        status = attn__matrices_room(&in, all, 1);
+        status = attn__matrices_room(&in, m, 1);
     }
     if (status == ATTN_OK) {
-        all->matrix->doubtful = s.doubtful;
-        status = make_room(&in, &s, all->matrix, &rows, &columns);
+        m->matrix->doubtful = s.doubtful;
+        status = make_room(&in, &s, m->matrix, &rows, &columns);
     }
-    return status == ATTN_OK ? fill(&in, &s, all->matrix, &rows, &columns) : status;
+    return status == ATTN_OK ? fill(&in, &s, m->matrix, &rows, &columns) : status;
 }

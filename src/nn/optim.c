@@ -91,7 +91,7 @@ static attn_optimizer *create(attn_params *p, const rule *r, attn_error *error)
         ok = o->state[slot] != NULL;
     }
     if (!ok) {
-        attn__fail(error, ATTN_ENOMEM, "%s: out of memory for the state", r->name);
+        (void)attn__fail(error, ATTN_ENOMEM, "%s: out of memory for the state", r->name);
         attn_optimizer_free(o);
         return NULL;
     }
@@ -112,7 +112,7 @@ void attn_optimizer_free(attn_optimizer *o)
 static bool is_built(const attn_params *p, const rule *r, attn_error *error)
 {
     if (!attn__params_built(p)) {
-        attn__fail(error, ATTN_EINVAL, "%s: the parameters are not built, call attn_params_build first", r->name);
+        (void)attn__fail(error, ATTN_EINVAL, "%s: the parameters are not built, call attn_params_build first", r->name);
         return false;
     }
     return true;
@@ -122,7 +122,7 @@ static bool is_built(const attn_params *p, const rule *r, attn_error *error)
 static bool in_range(const rule *r, const char *what, double value, double low, double high, attn_error *error)
 {
     if (!(value >= low && value < high)) {
-        attn__fail(error, ATTN_EINVAL, "%s: %s is %g, expected at least %g and below %g", r->name, what, value, low, high);
+        (void)attn__fail(error, ATTN_EINVAL, "%s: %s is %g, expected at least %g and below %g", r->name, what, value, low, high);
         return false;
     }
     return true;

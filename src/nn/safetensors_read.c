@@ -118,7 +118,7 @@ static attn_safetensors *new_file(const char *name, const attn_allocator *alloca
         f->name = attn__arena_copy(&f->arena, name, strlen(name) + 1);
     }
     if (f == NULL || f->name == NULL) {
-        attn__fail(error, ATTN_ENOMEM, "%s: out of memory", name);
+        (void)attn__fail(error, ATTN_ENOMEM, "%s: out of memory", name);
         attn_safetensors_free(f);
         return NULL;
     }

@@ -95,7 +95,8 @@ static void add_backward(attn__node *n)
         attn__pass_gradient(n);
     }
     if (n->in[1]->needs_grad && run > 0) {
-        attn__each_column(n, run, (double)(n->out->count / run), sum_tile);
+        const int64_t runs = n->out->count / run;
+        attn__each_column(n, run, (double)runs, sum_tile);
     }
 }
 

@@ -77,8 +77,8 @@ attn_status attn__score_check(attn__node *n, attn_score_config *c, const attn_te
 double attn__score_factor(const attn_score_config *c, int64_t width);
 /* The cap and its inverse are normal numbers of the node's dtype. */
 attn_status attn__soft_cap_check(attn__node *n, double cap);
-/* Elements of the bias between neighbours in (B,H,Tq,Tk), 0 where it is repeated; all 0 before the call. */
-attn_status attn__bias_steps(attn__node *n, attn_shape scores, attn_shape bias, int64_t steps[ATTN_MAX_DIMS]);
+/* Elements of a bias of shape x between neighbours in scores of shape s = (B,H,Tq,Tk), 0 where it is repeated; all 0 before the call. */
+attn_status attn__bias_steps(attn__node *n, attn_shape s, attn_shape x, int64_t steps[ATTN_MAX_DIMS]);
 /* The table of a relative-position bias is (H, 2 C + 1). */
 attn_status attn__table_check(attn__node *n, attn_shape scores, attn_shape table);
 

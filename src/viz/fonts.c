@@ -98,7 +98,7 @@ static size_t split_face(const char *font, int *face)
     if (colon == NULL || colon[1] == '\0' || strlen(colon) > 5 || strspn(colon + 1, "0123456789") != strlen(colon + 1)) {
         return strlen(font);
     }
-    *face = atoi(colon + 1);
+    *face = (int)strtol(colon + 1, NULL, 10);
     return (size_t)(colon - font);
 }
 

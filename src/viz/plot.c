@@ -257,7 +257,7 @@ static void set_texts(attn__plot *p, attn__fonts *fonts)
     attn__text *plain[] = {&p->row_title, &p->column_title, &p->bar_title, &p->caption[ATTN__LEGEND_MASKED], &p->caption[ATTN__LEGEND_NAN]};
     attn__text_set(fonts, &p->title, TITLE_SIZE * p->scale, TITLE_EMS);
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        attn__text_set(fonts, plain[i], p->label_size, TITLE_EMS / 2);
+        attn__text_set(fonts, plain[i], p->label_size, TITLE_EMS * 0.5);
     }
     for (int i = 0; i < ATTN__TICKS; i++) {
         attn__text_set(fonts, &p->tick[i], p->label_size, 0);

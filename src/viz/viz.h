@@ -362,7 +362,7 @@ attn__box attn__cell_box(const attn__plan *plan, int panel, int row, int column)
 /* Draws on an image of the plan's size, white at the start. Memory: fonts->out_of_memory. */
 void attn__draw_pixels(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_image *canvas);
 /* Writes SVG. ATTN_ENOMEM. */
-attn_status attn__draw_svg(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_document *svg, attn_error *error);
+attn_status attn__draw_svg(const attn__plot *plot, const attn__plan *plan, attn__fonts *fonts, attn_document *document, attn_error *error);
 
 /* ---- terminal_text.c ---- */
 

@@ -36,6 +36,7 @@ bool attn__lines_blank(const attn__lines *lines);
 attn_status attn__lines_check(const attn__lines *lines, attn_error *error);
 /* ATTN_EFORMAT "FILE:LINE: message". */
 attn_status attn__lines_fail(const attn__lines *lines, attn_error *error, const char *format, ...) ATTN_PRINTF(3, 4);
+#define attn__lines_fail(lines, ...) ((void)attn__lines_fail(lines, __VA_ARGS__), (attn_status)ATTN_EFORMAT)
 
 /* ---- parts of a line ---- */
 

@@ -56,7 +56,7 @@ bool attn__lines_blank(const attn__lines *lines)
     return strspn(lines->text, " \t") == lines->size;
 }
 
-attn_status attn__lines_fail(const attn__lines *lines, attn_error *error, const char *format, ...)
+attn_status(attn__lines_fail)(const attn__lines *lines, attn_error *error, const char *format, ...)
 {
     char message[ATTN_MESSAGE_SIZE];
     va_list args;

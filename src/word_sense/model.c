@@ -92,10 +92,11 @@ void attn__member_free(const attn_word_sense *m, attn__member *member)
 attn_status attn__model_open(attn_word_sense *m, attn_error *error)
 {
     m->member = attn__arena_array(&m->arena, m->config.seeds, sizeof *m->member);
-    if (m->member != NULL) {
-        memset(m->member, 0, (size_t)m->config.seeds * sizeof *m->member);
-        m->tape = attn_tape_new(&m->allocator);
+    if (m->member == NULL) {
+        return attn__fail(error, ATTN_ENOMEM, "out of memory for the model");
     }
+    memset(m->member, 0, (size_t)m->config.seeds * sizeof *m->member);
+    m->tape = attn_tape_new(&m->allocator);
     if (m->tape == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "out of memory for the model");
     }

@@ -277,8 +277,7 @@ static attn_status fill_tensor(const attn_safetensors *f, const attn_file_tensor
         status = attn__safetensors_fill(f, index, at, n, to, error);
         int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(n, to) : -1;
         if (i >= 0) {
-            status =
-                attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)(at + i));
+            status = attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)at + i);
         }
     }
     return status;

@@ -4,9 +4,9 @@
 
 static uint64_t hash_of(const char *text, size_t size)
 {
-    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a */
+    uint64_t hash = 0xCBF29CE484222325U; /* FNV-1a */
     for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3U;
     }
     return hash ^ hash >> 32;
 }

@@ -190,7 +190,7 @@ static attn_status fill(const attn_word_sense *m, attn__arena *scratch, const at
     }
     memset(attention, 0, (size_t)m->config.heads * (size_t)length * sizeof *attention);
     for (int h = 0; h < m->config.heads; h++) {
-        memcpy(attention + (int64_t)h * length + e->begin, w + h * e->length, (size_t)e->length * sizeof *w);
+        memcpy(attention + (int64_t)h * length + e->begin, w + (int64_t)h * e->length, (size_t)e->length * sizeof *w);
     }
     for (int s = 0; s < l->senses; s++) {
         senses[s] = m->sense[l->first + s].label;

@@ -60,6 +60,6 @@ size_t attn__cut_mark(attn__cutter *c, const char *at, const char *end, bool ope
 
 /* ---- tokenize_chars.c ---- */
 
-void attn__cut_chars(attn__cutter *c, const char *at, size_t size, bool last);
+void attn__cut_chars(attn__cutter *c, const char *text, size_t size, bool last);
 
 #endif

@@ -103,7 +103,7 @@ static attn_status build_words(attn_word_sense *m, const attn_corpus *train, att
     if (m->config.min_count == 0) {
         m->config.min_count = tokens >= LARGE_CORPUS ? 2 : 1;
     }
-    for (size_t n = 0; n < all.count && ok; n++) {
+    for (size_t n = 0; counts != NULL && n < all.count && ok; n++) {
         if (counts[n] >= m->config.min_count) {
             ok = attn__names_add(&m->vocabulary, all.list[n].text, all.list[n].size) >= 0;
         }
@@ -187,7 +187,7 @@ static attn_status take_senses(attn_word_sense *m, found *list, size_t count, at
     bool choice = false;
     m->lemma = attn__arena_array(&m->arena, (int64_t)m->lemmas.count, sizeof *m->lemma);
     m->sense = attn__arena_array(&m->arena, (int64_t)count, sizeof *m->sense);
-    if (m->lemma == NULL || m->sense == NULL) {
+    if (m->lemma == NULL || m->sense == NULL || list == NULL) {
         return no_memory(error);
     }
     qsort(list, count, sizeof *list, by_word_and_count);
