@@ -8,19 +8,23 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 build="build-analyse"
 mkdir -p $build
 
+# Not asked of gcc 12: whether a shift is too wide (it takes the lanes of a vector for its bits), and whether something was filled before it is
+# used (it does not see that a loop fills an array; clang-tidy looks for the same).
+gcc_flags='-fanalyzer -Wno-analyzer-shift-count-overflow -Wno-analyzer-use-of-uninitialized-value'
+
 configure() {
     cmake -S . -B $build -G Ninja -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DATTN_WERROR=ON -DATTN_TESTS=OFF \
-        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_C_FLAGS=-fanalyzer >$build/log.txt
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_C_FLAGS="$gcc_flags" >$build/log.txt
 }
 
 analyse_gcc() {
-    cmake --build $build --parallel "$jobs" >$build/gcc.txt || { cat $build/gcc.txt; return 1; }
+    cmake --build $build --parallel "$jobs" -- -k 0 >$build/gcc.txt 2>&1 || { cat $build/gcc.txt; return 1; }
 }
 
-# clang does not know -fanalyzer, and would say so for every file.
+# clang does not know gcc's flags, and would say so for every file.
 analyse_clang_tidy() {
     mkdir -p $build/clang
-    sed 's/ -fanalyzer//' $build/compile_commands.json >$build/clang/compile_commands.json
+    sed "s/ $gcc_flags//" $build/compile_commands.json >$build/clang/compile_commands.json
     run-clang-tidy-14 -quiet -p $build/clang -j "$jobs" "$PWD/src/.*\.c$" >$build/clang-tidy.txt 2>&1 || { grep -vE '^(clang-tidy|[0-9]+ warnings)' $build/clang-tidy.txt; return 1; }
 }
 
