@@ -140,7 +140,7 @@ installed() {
     "build-test/linkage-$1/use_from_cxx"
     export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
     # shellcheck disable=SC2046
-    cc tests/linkage/use.c -o "build-test/linkage-$1/use" $(pkg-config --static --cflags --libs attn) -Wl,-rpath,"$prefix/lib"
+    cc tests/linkage/use.c -o "build-test/linkage-$1/use" $(pkg-config --cflags --libs attn) -Wl,-rpath,"$prefix/lib"
     "build-test/linkage-$1/use"
     "$prefix/bin/attn" info
 }
