@@ -58,7 +58,9 @@ bad_data 'attn: bad.tsv:1: two spaces in a row, expected tokens with exactly one
 printf 'shore\t1\tthe b\344\270nk\n' >bad.tsv
 bad_data 'attn: bad.tsv:1: broken UTF-8 at byte 13 of the line (0xE4), expected UTF-8'
 printf 'shore\t1\tthe \000ank\n' >bad.tsv
-bad_data 'attn: bad.tsv:1: zero byte at byte 12 of the line, expected text'
+bad_data 'attn: bad.tsv:1: zero byte at byte 12 of the line, expected UTF-8 (UTF-16 has such bytes)'
+printf 'shore\t0\tbank\n' | iconv -t UTF-16 >bad.tsv # as a spreadsheet saves "Unicode text"
+bad_data 'attn: bad.tsv:1: zero byte at byte 3 of the line, expected UTF-8 (UTF-16 has such bytes)'
 mkdir empty
 refuses 'attn: empty/train.data.txt: cannot open: No such file or directory' train empty -o m.safetensors
 refuses 'attn: empty/test.data.txt: cannot open: No such file or directory' eval m.safetensors empty
@@ -105,7 +107,20 @@ says 'attn: f/classes_map.txt:1: '
 
 row shore 1 'the bank' >bad.tsv
 row shore 1 'a bank' >>bad.tsv
-refuses 'attn: no word has two senses: there is nothing to learn' train bad.tsv -o m.safetensors
+refuses "attn: no word has two senses: there is nothing to learn; the index of the first sentence, counted from 0, points at 'bank'" \
+    train bad.tsv -o m.safetensors
+# Words of one sense among others: punctuation that sticks to a word, an index beside it.
+{
+    cat train.tsv
+    row shore 1 'the bank. of the river'
+} >slips.tsv
+ends 0 train slips.tsv -o slips.safetensors --epochs 1 --quiet
+silent
+ends 0 train slips.tsv -o slips.safetensors --epochs 1
+says "attn: 'bank.' has one sense only: 'shore'"
+row animal 0 'a bat' >>slips.tsv
+ends 0 train slips.tsv -o slips.safetensors --epochs 1
+says "attn: 2 words have one sense only, the first is 'bank.': 'shore'"
 row bird 1 'the crane' >bad.tsv
 refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" eval m.safetensors bad.tsv
 refuses "attn: bad.tsv:1: the model knows no senses of 'crane'" train train.tsv --dev bad.tsv -o m.safetensors --quiet
@@ -126,7 +141,7 @@ says 'attn: sentence 2: no word of the sentence is one'
 printf 'the bank\n\nthe \000bank\nthe \377\na bat\n' | "$attn" predict m.safetensors >out.txt 2>err.txt
 [ $? -eq 2 ] || bad 'bad lines on stdin: exit status'
 [ "$(grep -c '^  ' out.txt)" -eq 2 ] || bad 'bad lines on stdin took others with them'
-says 'attn: standard input:3: a zero byte, expected text'
+says 'attn: standard input:3: a zero byte, expected UTF-8 (UTF-16 has such bytes)'
 grep -qF 'attn: standard input:4: broken UTF-8 at byte 4 of the sentence (0xFF)' err.txt || bad 'stdin: no line number'
 ends 2 predict m.safetensors </dev/null
 says 'attn: standard input: no sentence'

@@ -22,7 +22,7 @@ small_model
 } >unique.tsv
 ends 0 train train.tsv -o other.safetensors --epochs 40 --learning-rate 0.02 --dim 8 --hidden 4 --heads 2 --quiet
 ends 0 eval other.safetensors unique.tsv --predictions p.tsv --calibration --by-distance
-silent
+says "attn: the model does not know 1 of the senses, the first is 'money' (1 sentence)"
 cp out.txt text.txt
 
 # ---- calibration: the table and its error, computed again from the predictions ----
@@ -89,6 +89,21 @@ for b in out['by_distance']:
         assert [row[0], row[2], row[3]] == ['%d' % b['examples'], '%.4f' % b['weight'], '%.4f' % b['accuracy']], (row, b)
 assert sum(b['examples'] for b in out['by_distance']) == 12
 PYTHON
+
+# ---- senses that the training did not show ----
+
+{
+    cat test.tsv
+    row stump 1 'the bat broke'
+    row 'stump;club' 1 'the bat broke'
+} >unseen.tsv
+ends 0 eval m.safetensors unseen.tsv
+says "attn: the model does not know 1 of the senses, the first is 'stump' ("
+prints '  stump '
+ends 0 eval m.safetensors unseen.tsv --quiet
+silent
+ends 0 eval m.safetensors test.tsv
+silent
 
 # ---- confusion: with one sentence a sense, counts and shares are the same, and the picture is that of a matrix ----
 

@@ -229,6 +229,10 @@ says 'attn: --tokenize has no effect on a matrix'
 ends 0 --matrix m.tsv -o a.html --font none.ttf --quiet
 silent
 
+# The title tells the sense of every ambiguous word.
+ends 0 m.safetensors 'a crane by the bank'
+grep -qE '^ *crane_[a-z]+ \(0\.[0-9]+\), bank_[a-z]+ \(0\.[0-9]+\)$' out.bin || bad 'a title without both senses'
+
 # ---- what is refused ----
 
 ends 2
@@ -280,7 +284,7 @@ ends 2 m.safetensors -o x.png <lines.txt
 says 'attn: standard input:2: '
 printf 'an apple\n\nan \000 apple\n' >lines.txt
 ends 2 m.safetensors -o x.png <lines.txt
-says 'attn: standard input:3: a zero byte, expected text'
+says 'attn: standard input:3: a zero byte, expected UTF-8 (UTF-16 has such bytes)'
 ends 2 --matrix none.npy -o x.png
 says 'attn: none.npy: cannot open: '
 ends 2 --matrix m.tsv --rows columns.txt -o x.png

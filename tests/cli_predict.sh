@@ -162,9 +162,16 @@ printf 'his bat\nno such word\nthe \000bank\nthe \344\270 bank\na bank\n' >bad.t
 ends 2 predict m.safetensors -f bad.txt
 same out.txt a.txt
 says 'attn: bad.txt:2: no word of the sentence is one whose senses the model knows; it knows: '
-grep -qxF 'attn: bad.txt:3: a zero byte, expected text' err.txt || bad "$last: zero byte"
+grep -qxF 'attn: bad.txt:3: a zero byte, expected UTF-8 (UTF-16 has such bytes)' err.txt || bad "$last: zero byte"
 grep -qxF 'attn: bad.txt:4: broken UTF-8 at byte 4 of the sentence (0xE4), expected UTF-8' err.txt || bad "$last: broken UTF-8"
 [ "$(wc -l <err.txt)" -eq 3 ] || bad "$last: not a message a line"
+
+# Training data are no sentences.
+row animal 1 'his bat' >labelled.tsv
+ends 2 predict m.safetensors -f labelled.tsv
+says 'attn: labelled.tsv:1: a labelled sentence, expected words alone: cut -f 3 leaves these, attn eval reads the labels'
+one_line
+ends 0 predict m.safetensors "his${tab}bat" "his${tab}2nd${tab}bat" --quiet # tabs are spaces
 
 # A line of 100,001 words, and one that is longer than any buffer and has no space.
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "the "; print "bank" }' >long.txt

@@ -156,8 +156,8 @@ static void the_index_counts_tokens(void **state)
     check_fails(line, TSV ":1: index 7 is outside of the sentence of 4 tokens, expected 0 to 3");
     check_fails("s\t4\ta b c d\n", TSV ":1: index 4 is outside of the sentence of 4 tokens, expected 0 to 3");
     check_fails("s\t99999999999999999999\ta\n",
-                TSV ":1: index 99999999999999999999 is outside of the sentence of 1 tokens, expected 0 to 0");
-    check_fails("s\t2147483648\ta\n", TSV ":1: index 2147483648 is outside of the sentence of 1 tokens, expected 0 to 0");
+                TSV ":1: index 99999999999999999999 is outside of the sentence of 1 token, expected 0 to 0");
+    check_fails("s\t2147483648\ta\n", TSV ":1: index 2147483648 is outside of the sentence of 1 token, expected 0 to 0");
     const char *wrong[] = {"", "-1", "+1", " 1", "1 ", "0x1", "1.0", "one"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char message[160];
@@ -185,8 +185,8 @@ static void wrong_lines_are_named(void **state)
     check_fails("s\t0\ta b \r\n", TSV ":1: a space after the last token, expected tokens with exactly one space between them");
     check_fails("s\t0\ta\rs\t0\tb\n", TSV ":1: a carriage return inside of the line, expected lines that end with LF or CRLF");
     check_fails("\n\ns\t0\tok \xE4\xB8 x\n", TSV ":3: broken UTF-8 at byte 7 of the line (0xE4), expected UTF-8");
-    check_bytes_fail("s\t0\ta\ns\t0\ta\0b\n", 14, TSV ":2: zero byte at byte 5 of the line, expected text");
-    check_bytes_fail("  \0\n", 4, TSV ":1: zero byte at byte 2 of the line, expected text");
+    check_bytes_fail("s\t0\ta\ns\t0\ta\0b\n", 14, TSV ":2: zero byte at byte 5 of the line, expected UTF-8 (UTF-16 has such bytes)");
+    check_bytes_fail("  \0\n", 4, TSV ":1: zero byte at byte 2 of the line, expected UTF-8 (UTF-16 has such bytes)");
 }
 
 static void nothing_is_an_error(void **state)

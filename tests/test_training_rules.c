@@ -365,7 +365,8 @@ static void there_must_be_something_to_learn(void **state)
     assert_int_equal(add_sentence(c, "shore", 0, "bank of the river"), ATTN_OK);
     assert_int_equal(add_sentence(c, "shore", 1, "muddy bank"), ATTN_OK);
     assert_int_equal(add_sentence(c, "animal", 1, "small bat"), ATTN_OK);
-    refuses(c, tiny_config(), ATTN_EFORMAT, "no word has two senses: there is nothing to learn");
+    refuses(c, tiny_config(), ATTN_EFORMAT,
+            "no word has two senses: there is nothing to learn; the index of the first sentence, counted from 0, points at 'bank'");
     assert_int_equal(add_sentence(c, "club", 1, "wooden bat"), ATTN_OK);
     attn_word_sense *m = new_model(c, tiny_config()); /* one of the words is enough */
     train_ok(m, c, NULL);

@@ -165,6 +165,23 @@ static int evaluate(const arguments *a, attn_word_sense *m, const attn_corpus *d
     return code == DONE && lost ? fail("out of memory for the predictions") : code;
 }
 
+/* What no answer could be. */
+static void note_unknown_senses(const arguments *a, const attn_word_sense *m, attn_scores *scores)
+{
+    attn_sense_score first = {.sense = NULL};
+    int n = 0;
+    for (int i = 0; i < attn_scores_words(scores); i++) {
+        attn_word_score w = attn_scores_word(scores, i);
+        for (int s = attn_word_sense_senses(m, attn_word_sense_find(m, w.word)); s < w.n_senses; s++) { /* behind those of the model */
+            first = n++ == 0 ? w.senses[s] : first;
+        }
+    }
+    if (n > 0) {
+        note(a->quiet, "the model does not know %d of the senses, the first is '%s' (%lld sentence%s)", n, first.sense,
+             (long long)first.support, first.support == 1 ? "" : "s");
+    }
+}
+
 static int write_predictions(const char *path, const char *text, size_t size)
 {
     attn_error error;
@@ -215,6 +232,7 @@ int cmd_eval(int argc, char **argv)
     size_t size = 0;
     int code = data != NULL ? evaluate(&a, m, data, &v, &predictions, &size) : FAILED;
     if (code == DONE) {
+        note_unknown_senses(&a, m, v.scores);
         code = report(&a, &v, predictions, size);
     }
     free(predictions);

@@ -196,10 +196,31 @@ static bool open_data(const train_arguments *a, attn_corpus **data, attn_corpus 
     return *data != NULL && (a->dev_fraction <= 0 || hold_out(a, data, dev));
 }
 
+/* Often a slip: an index beside the word, or a word that something sticks to. */
+static void note_single_senses(const train_arguments *a, const attn_word_sense *m)
+{
+    int n = 0, first = 0;
+    for (int w = attn_word_sense_words(m) - 1; w >= 0; w--) {
+        if (attn_word_sense_senses(m, w) == 1) {
+            n++;
+            first = w;
+        }
+    }
+    if (n == 1) {
+        note(a->quiet, "'%s' has one sense only: '%s'", attn_word_sense_word(m, first), attn_word_sense_sense(m, first, 0));
+    } else if (n > 1) {
+        note(a->quiet, "%d words have one sense only, the first is '%s': '%s'", n, attn_word_sense_word(m, first),
+             attn_word_sense_sense(m, first, 0));
+    }
+}
+
 static bool open_model(run *r, const attn_corpus *data)
 {
     if (r->m == NULL) {
         r->m = make_model(r->a, data, &r->line);
+        if (r->m != NULL) {
+            note_single_senses(r->a, r->m);
+        }
     }
     return r->m != NULL;
 }

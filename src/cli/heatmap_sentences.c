@@ -14,7 +14,7 @@ typedef struct job {
     const char *where; /* for messages: "", "sentence 2: ", "standard input:2: " */
     int heads;
     double *weights; /* (heads, L, L) */
-    char *title;     /* sense of the ambiguous word, NULL if there is none */
+    char *title;     /* senses of the ambiguous words, NULL if there is none */
 } job;
 
 static int out_of_memory(void)
@@ -26,28 +26,31 @@ static int out_of_memory(void)
 
 static const target_choice any_target = {NULL, -1};
 
-/* "apple: company (0.98)". A sentence without a word that the model knows senses of is drawn all the same. */
-static int tell_sense(job *j)
+/* "apple: company (0.98), bank: river (0.73)". A sentence without a word that the model knows senses of is drawn all the same. */
+static int tell_senses(job *j)
 {
     attn_prediction p;
     attn_error error;
+    size_t used = 0;
     j->title = NULL;
-    int target = next_target(j->m, &j->words, any_target, 0);
-    if (target < 0) {
-        note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
-        return DONE;
+    for (int i = next_target(j->m, &j->words, any_target, 0); i >= 0; i = next_target(j->m, &j->words, any_target, i + 1)) {
+        if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, i, &p, &error) != ATTN_OK) {
+            return fail("%s%s", j->where, error.message);
+        }
+        const char *word = j->words.tokens[i], *sense = p.senses[p.best];
+        bool named = strncmp(sense, word, strlen(word)) == 0; /* the label names the word itself */
+        size_t room = strlen(word) + strlen(sense) + 40;
+        char *longer = realloc(j->title, used + room);
+        if (longer == NULL) {
+            return out_of_memory();
+        }
+        j->title = longer;
+        used += (size_t)snprintf(longer + used, room, "%s%s%s%s (%.2f)", used > 0 ? ", " : "", named ? "" : word, named ? "" : ": ", sense,
+                                 p.probabilities[p.best]);
     }
-    if (attn_word_sense_predict(j->m, j->words.tokens, j->words.length, target, &p, &error) != ATTN_OK) {
-        return fail("%s%s", j->where, error.message);
-    }
-    const char *word = j->words.tokens[target], *sense = p.senses[p.best];
-    bool named = strncmp(sense, word, strlen(word)) == 0; /* the label names the word itself */
-    size_t size = strlen(word) + strlen(sense) + 40;
-    j->title = malloc(size);
     if (j->title == NULL) {
-        return out_of_memory();
+        note(j->request->quiet, "%sno word whose senses the model knows, so no sense is told", j->where);
     }
-    (void)snprintf(j->title, size, "%s%s%s (%.2f)", named ? "" : word, named ? "" : ": ", sense, p.probabilities[p.best]);
     return DONE;
 }
 
@@ -103,7 +106,7 @@ static int add_panel(job *j, attn_heatmap_panel **list, int *n, int head, char *
 static int add_panels(job *j)
 {
     attn_error error;
-    int head = j->request->head, code = tell_sense(j), L = j->words.length;
+    int head = j->request->head, code = tell_senses(j), L = j->words.length;
     j->weights = code == DONE ? calloc((size_t)j->heads * (size_t)L, (size_t)L * sizeof *j->weights) : NULL;
     if (code == DONE && j->weights == NULL) {
         code = fail("%sout of memory: %d heads of %d x %d weights take %zu bytes", j->where, j->heads, L, L,

@@ -102,7 +102,8 @@ static int visit_lines(lines *l, const visitor *v)
         }
         sentences++;
         (void)strcat(where, ": ");
-        int outcome = strlen(line) != size ? fail("%sa zero byte, expected text", where) : v->visit(v->ctx, line, where, number);
+        int outcome = strlen(line) != size ? fail("%sa zero byte, expected UTF-8 (UTF-16 has such bytes)", where)
+                                           : v->visit(v->ctx, line, where, number);
         code = outcome != DONE ? outcome : code;
     }
     if (reading != DONE) {
@@ -190,10 +191,21 @@ int settle_target(const attn_word_sense *m, target_choice *choice)
     return DONE;
 }
 
+/* SENSE <tab> INDEX <tab> words: whoever took it for a sentence would ask about sense and index too. */
+static bool is_labelled(const char *text)
+{
+    const char *tab = strchr(text, '\t');
+    size_t digits = tab != NULL ? strspn(tab + 1, "0123456789") : 0;
+    return digits > 0 && tab[1 + digits] == '\t';
+}
+
 int read_sentence(const attn_word_sense *m, attn_corpus *c, const char *text, attn_tokenization how, target_choice choice,
                   const char *where, attn_example *words)
 {
     attn_error error = {.message = "out of memory"};
+    if (is_labelled(text)) {
+        return fail("%sa labelled sentence, expected words alone: cut -f 3 leaves these, attn eval reads the labels", where);
+    }
     how = how == ATTN_TOKENIZE_AUTO && choice.index >= 0 ? ATTN_TOKENIZE_SPACES : how;
     if (c == NULL || attn_tokenize(m, c, text, how, choice.word, words, &error) != ATTN_OK) {
         return fail("%s%s", where, error.message);

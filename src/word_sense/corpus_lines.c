@@ -70,7 +70,8 @@ attn_status attn__lines_check(const attn__lines *lines, attn_error *error)
 {
     const char *zero = memchr(lines->text, '\0', lines->size);
     if (zero != NULL) {
-        return attn__lines_fail(lines, error, "zero byte at byte %lld of the line, expected text", (long long)(zero - lines->text));
+        return attn__lines_fail(lines, error, "zero byte at byte %lld of the line, expected UTF-8 (UTF-16 has such bytes)",
+                                (long long)(zero - lines->text));
     }
     int64_t fault = attn_utf8_fault(lines->text, lines->size);
     if (fault >= 0) {
@@ -171,8 +172,8 @@ attn_status attn__read_target(const attn__lines *lines, const char *field, attn_
                                 ATTN__QUOTE(field), e->length - 1);
     }
     if (!attn__decimal(field, &index) || index >= e->length) {
-        return attn__lines_fail(lines, error, "index %s is outside of the sentence of %d tokens, expected 0 to %d", ATTN__QUOTE(field),
-                                e->length, e->length - 1);
+        return attn__lines_fail(lines, error, "index %s is outside of the sentence of %d token%s, expected 0 to %d", ATTN__QUOTE(field),
+                                e->length, e->length == 1 ? "" : "s", e->length - 1);
     }
     e->target = (int)index;
     e->word = e->tokens[index];

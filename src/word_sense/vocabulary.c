@@ -182,7 +182,16 @@ static attn_status collect_senses(attn_word_sense *m, const attn_corpus *train, 
     return ATTN_OK;
 }
 
-static attn_status take_senses(attn_word_sense *m, found *list, size_t count, attn_error *error)
+/* Nothing to learn. Where an index is counted from 1, or points into a sentence that was not cut, the word that it finds shows that. */
+static attn_status no_choice(const attn_corpus *train, attn_error *error)
+{
+    attn_example e = attn_corpus_get(train, 0);
+    return attn__fail(error, ATTN_EFORMAT,
+                      "no word has two senses: there is nothing to learn; the index of the first sentence, counted from 0, points at '%s'",
+                      ATTN__QUOTE(e.word));
+}
+
+static attn_status take_senses(attn_word_sense *m, const attn_corpus *train, found *list, size_t count, attn_error *error)
 {
     bool choice = false;
     m->lemma = attn__arena_array(&m->arena, (int64_t)m->lemmas.count, sizeof *m->lemma);
@@ -202,7 +211,7 @@ static attn_status take_senses(attn_word_sense *m, found *list, size_t count, at
         choice = ++m->lemma[m->sense[s].word].senses > 1 || choice;
     }
     m->n_senses = (int)count;
-    return choice ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no word has two senses: there is nothing to learn");
+    return choice ? ATTN_OK : no_choice(train, error);
 }
 
 static attn_status build_senses(attn_word_sense *m, const attn_corpus *train, attn_error *error)
@@ -212,7 +221,7 @@ static attn_status build_senses(attn_word_sense *m, const attn_corpus *train, at
     size_t capacity = 0;
     attn_status status = collect_senses(m, train, &pairs, &list, &capacity, error);
     if (status == ATTN_OK) {
-        status = take_senses(m, list, pairs.count, error);
+        status = take_senses(m, train, list, pairs.count, error);
     }
     attn__free(&m->allocator, list);
     attn__names_free(&pairs);
