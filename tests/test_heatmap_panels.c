@@ -28,11 +28,11 @@ static void panels_share_one_scale(void **state)
     attn_image_free(&d.image);
 }
 
-/* Panels of `columns` words, in groups; where[i] is the row and the column of panel i in the grid. */
-static void grid_is(int n, int columns, const int group[], const int where[][2])
+/* Panels of `columns` words, in groups, no wider than `most`; where[i] is the row and the column of panel i in the grid. */
+static void wide_grid_is(int most, int n, int columns, const int group[], const int where[][2])
 {
     double w[128] = {0};
-    attn_heatmap_panel panels[8];
+    attn_heatmap_panel panels[16];
     for (int i = 0; i < n; i++) {
         panels[i] = (attn_heatmap_panel){.rows = 2, .columns = columns, .values = w, .group = group[i]};
     }
@@ -45,11 +45,17 @@ static void grid_is(int n, int columns, const int group[], const int where[][2])
             assert_int_equal(d.at.panel[i].x < d.at.panel[k].x, where[i][1] < where[k][1]);
         }
     }
-    assert_true(d.image.width < 1600);
+    assert_true(d.image.width < most);
     attn_image_free(&d.image);
 }
 
-/* A group begins a row, unless every group is one panel; rows are no wider than 1400 pixels, and as even as they can be. */
+static void grid_is(int n, int columns, const int group[], const int where[][2])
+{
+    wide_grid_is(1600, n, columns, group, where);
+}
+
+/* A group begins a row, unless every group is one panel; rows are no wider than 1400 pixels, twice that if there are as many
+ * rows as columns, and as even as they can be. */
 static void panels_stand_in_a_grid(void **state)
 {
     (void)state;
@@ -60,6 +66,10 @@ static void panels_stand_in_a_grid(void **state)
     grid_is(5, 6, (const int[]){0, 0, 0, 1, 2}, (const int[][2]){{0, 0}, {0, 1}, {0, 2}, {1, 0}, {2, 0}});
     grid_is(3, 22, (const int[]){0, 0, 0}, (const int[][2]){{0, 0}, {0, 1}, {1, 0}});
     grid_is(2, 64, (const int[]){0, 0}, (const int[][2]){{0, 0}, {1, 0}});
+    const int one[16] = {0}, square[16][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3},
+                                              {2, 0}, {2, 1}, {2, 2}, {2, 3}, {3, 0}, {3, 1}, {3, 2}, {3, 3}};
+    wide_grid_is(3000, 16, 6, one, square);
+    wide_grid_is(3000, 8, 64, one, (const int[][2]){{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 0}, {3, 1}});
 }
 
 /* Dark in the middle of nowhere: the only large value of its block. */

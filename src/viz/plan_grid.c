@@ -2,7 +2,8 @@
  * the left of each row and over the first. */
 #include "viz/viz.h"
 
-enum { WIDE = 1400 /* panels stand side by side up to this width */ };
+/* Panels stand side by side up to the first width, and up to the second where else there would be more rows than columns. */
+enum { WIDE = 1400, WIDEST = 2 * WIDE };
 
 /* Panels first .. end - 1 stand side by side. */
 typedef struct row {
@@ -113,7 +114,7 @@ static void make_grid(const attn__plot *plot, const attn__plan *plan, grid *g)
     do {
         fill_rows(plot, across, g);
         place_columns(plot, plan, labels, g);
-    } while (g->width > WIDE * plot->scale && --across > 0);
+    } while (g->width > (g->across > g->n ? WIDE : WIDEST) * plot->scale && --across > 0);
 }
 
 /* ---- a row of the grid ---- */
