@@ -21,13 +21,32 @@ static const word sentence_2[] = {{"她", {0.0, 0.1, 1.0, 0.2}},
                                   {"和", {0.0, 0.0, 0.0, 0.1}},
                                   {"香蕉", {0.0, 1.6, 0.0, 0.0}}};
 
-static void print_row(const char *name, const attn_tensor *x, int64_t row, int64_t n)
+static void print_numbers(const attn_tensor *x, int64_t from, int64_t n, double factor)
 {
-    printf("  %s", name);
     for (int64_t j = 0; j < n; j++) {
-        printf("  %7.4f", attn_tensor_get(x, row * n + j));
+        printf("  %7.4f", factor * attn_tensor_get(x, from + j));
     }
-    printf("\n");
+}
+
+/* A line a word: its vector, which is key and value; its score, by the vector of the word that asks; its weight; what the weight lets
+ * through. Then the sums, of which the last are the new vector. */
+static void print_steps(const word *words, int n, int asked, const attn_tensor *x, const attn_tensor *scores, const attn_tensor *weights,
+                        const attn_tensor *mixed)
+{
+    printf("  technology, food, person, action      score   weight    weight * vector\n");
+    double sum = 0;
+    for (int j = 0; j < n; j++) {
+        double weight = attn_tensor_get(weights, asked * n + j);
+        print_numbers(x, (int64_t)j * WIDTH, WIDTH, 1);
+        print_numbers(scores, asked * n + j, 1, 1);
+        print_numbers(weights, asked * n + j, 1, 1);
+        print_numbers(x, (int64_t)j * WIDTH, WIDTH, weight);
+        printf("   %s\n", words[j].text);
+        sum += weight;
+    }
+    printf("%42s  %7.4f", "sum", sum);
+    print_numbers(mixed, (int64_t)asked * WIDTH, WIDTH, 1);
+    printf("   new vector of %s\n", words[asked].text);
 }
 
 /* Prints the three steps for word `asked` and the whole table; copies its new vector. Returns false if anything failed. */
@@ -49,22 +68,22 @@ static bool explain(const word *words, int n, int asked, double new_vector[WIDTH
     bool ok = attn_tape_status(t) == ATTN_OK;
     if (!ok) {
         fprintf(stderr, "%s\n", attn_tape_message(t));
+        attn_tape_free(t);
+        return false;
     }
-    for (int i = 0; i < n && ok; i++) {
+    for (int i = 0; i < n; i++) {
         printf("%s%s", words[i].text, i + 1 < n ? " " : "\n");
     }
-    print_row("score      ", scores, asked, n);
-    print_row("weight     ", weights, asked, n);
-    print_row("old vector ", x, asked, WIDTH);
-    print_row("new vector ", mixed, asked, WIDTH);
+    print_steps(words, n, asked, x, scores, weights, mixed);
     printf("  every word's weights (row = who looks, column = looked at):\n");
-    for (int i = 0; i < n && ok; i++) {
+    for (int i = 0; i < n; i++) {
         double sum = 0;
         for (int j = 0; j < n; j++) {
             sum += attn_tensor_get(weights, i * n + j);
         }
-        print_row("           ", weights, i, n);
-        ok = fabs(sum - 1) < 1e-12;
+        print_numbers(weights, i * n, n, 1);
+        printf("   %s\n", words[i].text);
+        ok = ok && fabs(sum - 1) < 1e-12;
     }
     for (int c = 0; c < WIDTH; c++) {
         new_vector[c] = attn_tensor_get(mixed, asked * WIDTH + c);

@@ -92,7 +92,7 @@ unknown words, which share one vector: mud
 
 == senses, from all heads
 
-8. Logit = Σ over the heads of new vector · W, + bias, + prior (how often training saw the sense)
+8. Logit = Σ over the heads of new vector · W, + bias, + prior = 0.5 ln(training sentences of the sense + 0.5)
 9. Softmax: probability = exp(logit) / Σ exp(logit)
 
   sense  head 0    bias   prior   logit  exp(logit-max)  probability

@@ -10,6 +10,7 @@ typedef struct page {
     const attn_example *sentence;
     const attn_explanation *e;
     const explain_part *part;
+    double prior; /* weight of the logarithm of how often training saw a sense */
 } page;
 
 const char *score_name(attn_score score)
@@ -219,8 +220,9 @@ static void print_senses(const page *p, const attn_member_steps *m)
     int senses = p->e->prediction.n_senses, heads = p->e->heads;
     double *e = exponentials(m->logit, senses);
     printf("\n== senses, from all heads\n\n"
-           "8. Logit = Σ over the heads of new vector · W, + bias, + prior (how often training saw the sense)\n"
-           "9. Softmax: probability = exp(logit) / Σ exp(logit)\n\n");
+           "8. Logit = Σ over the heads of new vector · W, + bias, + prior = %g ln(training sentences of the sense + 0.5)\n"
+           "9. Softmax: probability = exp(logit) / Σ exp(logit)\n\n",
+           p->prior);
     table t = {.columns = 6 + heads};
     table_text(&t, "sense");
     for (int h = 0; h < heads; h++) {
@@ -285,9 +287,9 @@ static void print_title(const page *p)
     }
 }
 
-void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part)
+void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part, double prior)
 {
-    const page p = {sentence, e, part};
+    const page p = {sentence, e, part, prior};
     print_title(&p);
     for (int k = 0; k < e->members; k++) {
         if (is_told(part->member, k)) {
