@@ -86,9 +86,9 @@ static const struct argp_option options[] = {
      "be given several times (default: no comparison)",
      1},
     {"split", KEY_SPLIT, "NAME", 0, "Part of a data folder (default: train)", 1},
-    {"dev-fraction", KEY_DEV_FRACTION, "X", 0, "The part of it that was held out in training (default: 0)", 1},
+    {"dev-fraction", KEY_DEV_FRACTION, "X", 0, "The part of DATA that was held out in training (default: 0)", 1},
     {"vectors", KEY_VECTORS, "FILE", 0, "The word vectors that training began with (default: none)", 1},
-    {"before", KEY_BEFORE, "MODEL", 0, "Another model to stand beside this one instead (default: none)", 1},
+    {"before", KEY_BEFORE, "MODEL", 0, "Another model to stand beside this one, instead of the untrained (default: none)", 1},
     {NULL, 0, NULL, 0, "Other options:", 2},
     OPTION_THREADS(2),
     {"quiet", 'q', NULL, 0, "No remarks on stderr", 2},
@@ -99,8 +99,7 @@ static const struct argp argp = {
     parse_option,
     "MODEL SENTENCE...",
     "Writes a page that shows how the model tells the senses of a word apart: the sentences side by side, words as colours that sliders "
-    "mix, "
-    "tables of who attends to whom, and every step with every number. It is one file, which needs no network.",
+    "mix, tables of who attends to whom, and every step with every number. It is one file, which needs no network.",
     NULL,
     NULL,
     NULL};

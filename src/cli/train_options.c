@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
     {"vectors", KEY_VECTORS, "FILE|corpus|none", 0,
      "Start of the embeddings: a file of word vectors (word2vec, fastText, GloVe); corpus (default), from the training text; none, random",
      2},
-    {"vectors-format", KEY_FORMAT, "auto|word2vec|glove|binary", 0, "How that file is written; auto (default) finds out", 2},
+    {"vectors-format", KEY_FORMAT, "auto|word2vec|glove|binary", 0, "How the file of vectors is written; auto (default) finds it out", 2},
     {"freeze-vectors", KEY_FREEZE, NULL, 0, "Leave the embeddings as they start", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "Passes over the data (default: 15 to 60, enough for 1500 steps)", 3},
     {"batch", KEY_BATCH, "N", 0, "Sentences a step (default: 16 for up to 2047 sentences an epoch, else 64)", 3},
@@ -67,10 +67,10 @@ static const struct argp_option options[] = {
     {"patience", KEY_PATIENCE, "N", 0, "Stop after N epochs without a better dev score and keep the best (default 0: never)", 4},
     {"log", KEY_LOG, "FILE", 0, "Write one JSON object an epoch to FILE, - for standard output (JSON Lines)", 5},
     {"heatmaps", KEY_HEATMAPS, "DIR", 0, "Draw a sentence's attention after every epoch: DIR/epoch-001.png ...", 5},
-    {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "That sentence, raw or cut into words (default: the first of DATA)", 5},
+    {"heatmap-sentence", KEY_SENTENCE, "TEXT", 0, "The sentence of --heatmaps, raw or cut into words (default: the first of DATA)", 5},
     {"report", KEY_REPORT, "FILE", 0, "Write a page of the run: loss, accuracy and attention over the epochs, an .html file", 5},
     {"report-sentence", KEY_REPORT_SENTENCE, "TEXT", 0,
-     "A sentence whose attention it shows; may be given several times (default: the first of every sense of the first word of DATA, 6 at "
+     "A sentence of --report; may be given several times (default: the first of every sense of the first word of DATA, 6 at "
      "most)",
      5},
     OPTION_LANG(5),
