@@ -161,8 +161,8 @@ static void encode(const uint8_t *bytes, size_t n, char *to)
     to[3] = n > 2 ? digits[group & 63] : '=';
 }
 
-/* Elements go through a buffer of whole groups: 3 elements are as many groups as an element has bytes. */
-static void pack(attn__html *h, const double *v, const uint8_t *bytes, int64_t n, attn__packing type)
+/* Elements go through a buffer of whole groups: 3 elements are as many groups as an element has bytes. The values are doubles, or bytes. */
+static void pack(attn__html *h, const void *values, bool bytes, int64_t n, attn__packing type)
 {
     uint8_t buffer[3 * sizeof(double)] = {0};
     size_t size = (size_t)packing[type].size, total;
@@ -176,7 +176,7 @@ static void pack(attn__html *h, const double *v, const uint8_t *bytes, int64_t n
     for (int64_t i = 0; to != NULL && i < n; i += 3) {
         int64_t here = n - i < 3 ? n - i : 3;
         for (int64_t k = 0; k < here; k++) {
-            store(bytes == NULL ? v[i + k] : bytes[i + k], type, buffer + (size_t)k * size);
+            store(bytes ? ((const uint8_t *)values)[i + k] : ((const double *)values)[i + k], type, buffer + (size_t)k * size);
         }
         for (size_t k = 0; k < (size_t)here * size; k += 3, to += 4) {
             encode(buffer + k, (size_t)here * size - k, to);
@@ -187,12 +187,12 @@ static void pack(attn__html *h, const double *v, const uint8_t *bytes, int64_t n
 
 void attn__data_packed(attn__html *h, const double *v, int64_t n, attn__packing type)
 {
-    pack(h, v, NULL, n, type);
+    pack(h, v, false, n, type);
 }
 
 void attn__data_packed_bytes(attn__html *h, const uint8_t *v, int64_t n)
 {
-    pack(h, NULL, v, n, ATTN__U8);
+    pack(h, v, true, n, ATTN__U8);
 }
 
 void attn__data_colors(attn__html *h, const char *cmap)
