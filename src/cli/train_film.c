@@ -12,18 +12,20 @@
 static bool choose(training_film *f, const attn_corpus *data)
 {
     const char *word = attn_corpus_get(data, 0).word, *senses[SENTENCES];
+    int n = 0;
     f->sentence = calloc(SENTENCES, sizeof *f->sentence);
-    for (int64_t i = 0; i < attn_corpus_count(data) && f->sentence != NULL && f->n < SENTENCES; i++) {
+    for (int64_t i = 0; i < attn_corpus_count(data) && f->sentence != NULL && n < SENTENCES; i++) {
         attn_example x = attn_corpus_get(data, i);
         bool known = strcmp(x.word, word) != 0;
-        for (int k = 0; k < f->n; k++) {
+        for (int k = 0; k < n; k++) {
             known = known || strcmp(senses[k], x.sense) == 0;
         }
         if (!known) {
-            senses[f->n] = x.sense;
-            f->sentence[f->n++] = (attn_report_sentence){x.tokens, x.length, x.target};
+            senses[n] = x.sense;
+            f->sentence[n++] = (attn_report_sentence){x.tokens, x.length, x.target};
         }
     }
+    f->n = n;
     return f->sentence != NULL || fail("out of memory") == DONE;
 }
 
