@@ -54,11 +54,11 @@
     // ---- curves ----
 
     const WIDTH = 520;
-    const HEIGHT = 220;
+    const HEIGHT = 236;
     const LEFT = 44;
     const RIGHT = 12;
     const TOP = 10;
-    const BOTTOM = 28;
+    const BOTTOM = 44; // numbers of epochs, and what they are
 
     // A round step that gives about `n` of them.
     const niceStep = (span, n) => {
@@ -112,7 +112,8 @@
             return [...ys.flatMap((v) => [
                 attn.svg('line', {class: 'rule', x1: LEFT, x2: WIDTH - RIGHT, y1: this.y(v), y2: this.y(v)}),
                 attn.svg('text', {x: LEFT - 6, y: this.y(v) + 4, 'text-anchor': 'end'}, attn.short(v)),
-            ]), ...xs.map((epoch) => attn.svg('text', {x: this.x(epoch), y: HEIGHT - 8, 'text-anchor': 'middle'}, attn.short(epoch)))];
+            ]), ...xs.map((epoch) => attn.svg('text', {x: this.x(epoch), y: HEIGHT - 26, 'text-anchor': 'middle'}, attn.short(epoch))),
+            attn.svg('text', {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle'}, attn.say('epoch'))];
         }
 
         path({values, kind}) {

@@ -57,7 +57,11 @@
     const whichModel = () => (first === attn.sentences[0].runs.at(-1) ? []
         : [[0, attn.say('after')], [1, data.beforeName ?? attn.say('before')]]);
 
-    const shortName = ({words, target}, i) => [i, `${i + 1} ${words.slice(Math.max(0, target - 2), target + 3).join(' ')}`];
+    // "1 … peeled the bark from a …": the word and its neighbours.
+    const shortName = ({words, target}, i) => {
+        const near = words.slice(Math.max(0, target - 2), target + 3).join(' ');
+        return [i, `${i + 1} ${target > 2 ? '… ' : ''}${near}${target + 3 < words.length ? ' …' : ''}`];
+    };
 
     const clampTo = (run) => {
         state.head = Math.min(state.head, run.heads - 1);

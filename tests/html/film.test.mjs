@@ -67,10 +67,14 @@ test('curves are those of the log, weights sum to 1', withPage('film.html', {}, 
     for (const points of await page.locator('.chart polyline').evaluateAll((lines) => lines.map((line) => line.getAttribute('points').split(' ').length))) {
         assert.ok(points === EPOCHS || points === EPOCHS + 1);
     }
+    for (const chart of await page.locator('.chart').all()) { // what the numbers below are
+        assert.equal(await chart.locator('text').last().textContent(), 'Epoch');
+    }
 }));
 
 test('it plays to its end, and stops when told', withPage('film.html', {}, async (page) => {
-    await page.clock.install();
+    await page.clock.install({time: 0});
+    await page.clock.pauseAt(1000); // time passes below alone, however busy the machine
     const play = page.locator('.film-play');
     const epoch = () => page.locator('.film-bar input').evaluate((input) => Number(input.value));
     assert.equal(await play.textContent(), 'Play');

@@ -129,6 +129,11 @@ test('sliders move by keys', withPage('scaled.html', {}, async (page) => {
     assert.deepEqual(await weights(page, 0), [0, 0, 1, 0]);
 }));
 
+test('a sentence is named by the word and its neighbours', withPage('scaled.html', {}, async (page) => {
+    assert.equal(await page.getByRole('radio', {name: '1 苹果 发布 新 …', exact: true}).count(), 1);
+    assert.equal(await page.getByRole('radio', {name: '2 她 吃 苹果 和 香蕉', exact: true}).count(), 1);
+}));
+
 // ---- colours ----
 
 test('the same word has the same colour, the mix is that of its lamps', withPage('scaled.html', {}, async (page) => {

@@ -59,11 +59,11 @@ static const char *const lines[] = {
     "    // ---- curves ----\n",
     "\n",
     "    const WIDTH = 520;\n",
-    "    const HEIGHT = 220;\n",
+    "    const HEIGHT = 236;\n",
     "    const LEFT = 44;\n",
     "    const RIGHT = 12;\n",
     "    const TOP = 10;\n",
-    "    const BOTTOM = 28;\n",
+    "    const BOTTOM = 44; // numbers of epochs, and what they are\n",
     "\n",
     "    // A round step that gives about `n` of them.\n",
     "    const niceStep = (span, n) => {\n",
@@ -117,7 +117,8 @@ static const char *const lines[] = {
     "            return [...ys.flatMap((v) => [\n",
     "                attn.svg('line', {class: 'rule', x1: LEFT, x2: WIDTH - RIGHT, y1: this.y(v), y2: this.y(v)}),\n",
     "                attn.svg('text', {x: LEFT - 6, y: this.y(v) + 4, 'text-anchor': 'end'}, attn.short(v)),\n",
-    "            ]), ...xs.map((epoch) => attn.svg('text', {x: this.x(epoch), y: HEIGHT - 8, 'text-anchor': 'middle'}, attn.short(epoch)))];\n",
+    "            ]), ...xs.map((epoch) => attn.svg('text', {x: this.x(epoch), y: HEIGHT - 26, 'text-anchor': 'middle'}, attn.short(epoch))),\n",
+    "            attn.svg('text', {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle'}, attn.say('epoch'))];\n",
     "        }\n",
     "\n",
     "        path({values, kind}) {\n",
@@ -286,4 +287,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__film_js = {lines, (int)(sizeof lines / sizeof lines[0]), "jO+oK0Z9R7J3wju9srB84MtvRl9nHC6YB5bwPHTuW40="};
+const attn__asset attn__film_js = {lines, (int)(sizeof lines / sizeof lines[0]), "sRyYElt5X6W7llRtHiCDjVLrKS59HZKxEhFALYWSXIc="};

@@ -62,7 +62,11 @@ static const char *const lines[] = {
     "    const whichModel = () => (first === attn.sentences[0].runs.at(-1) ? []\n",
     "        : [[0, attn.say('after')], [1, data.beforeName ?\? attn.say('before')]]);\n",
     "\n",
-    "    const shortName = ({words, target}, i) => [i, `${i + 1} ${words.slice(Math.max(0, target - 2), target + 3).join(' ')}`];\n",
+    "    // \"1 … peeled the bark from a …\": the word and its neighbours.\n",
+    "    const shortName = ({words, target}, i) => {\n",
+    "        const near = words.slice(Math.max(0, target - 2), target + 3).join(' ');\n",
+    "        return [i, `${i + 1} ${target > 2 ? '… ' : ''}${near}${target + 3 < words.length ? ' …' : ''}`];\n",
+    "    };\n",
     "\n",
     "    const clampTo = (run) => {\n",
     "        state.head = Math.min(state.head, run.heads - 1);\n",
@@ -129,4 +133,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "MM65yAkaa3ntb4EWR0fVdtNB1KLTjdRlHReJZwoxAc8="};
+const attn__asset attn__report_js = {lines, (int)(sizeof lines / sizeof lines[0]), "wIgTD3taR29wnCv9b3BjFTRLqox8u5cQ75INoXCAIUY="};
