@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fuzzes every reader with clang's libFuzzer and its sanitizers: sh scripts/fuzz.sh [SECONDS a target, default 300] [TARGET...]
-# Seconds are of the processor, so that they mean the same on a busy machine. New inputs that reach new code go to
-# build-fuzz/corpus/TARGET; what crashes, to build-fuzz/crash-TARGET-*. Memory in proportion to the input is the targets' own check
-# (tests/fuzz/fuzz.c); the limits here are for what does not go through the library's allocator or jansson's.
+# Seconds are of the processor, so that they mean the same on a busy machine; libFuzzer knows only those of the clock and judges nothing by them.
+# New inputs that reach new code go to build-fuzz/corpus/TARGET; what crashes, to build-fuzz/crash-TARGET-*. Memory in proportion to the input is
+# the targets' own check (tests/fuzz/fuzz.c); the limits here are for what does not go through the library's allocator or jansson's.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1-300}
@@ -24,7 +24,7 @@ for target in "$@"; do
     [ ! -e "tests/fuzz/$target.dict" ] || dictionary=-dict=tests/fuzz/$target.dict
     printf '%s: ' "$target"
     # shellcheck disable=SC2086
-    ATTN_FUZZ=$target nice -n 19 build-fuzz/fuzz -max_len=65536 -malloc_limit_mb=128 -rss_limit_mb=1024 -timeout=3600 -print_final_stats=1 \
+    ATTN_FUZZ=$target nice -n 19 build-fuzz/fuzz -max_len=65536 -malloc_limit_mb=128 -rss_limit_mb=1024 -timeout=3600 -report_slow_units=3600 -print_final_stats=1 \
         -artifact_prefix="build-fuzz/crash-$target-" $dictionary "build-fuzz/corpus/$target" "tests/fuzz/seeds/$target" \
         >"build-fuzz/$target.log" 2>&1 &
     pid=$!
