@@ -104,7 +104,7 @@ void fuzz_predictions(const uint8_t *data, size_t size, const attn_allocator *a)
 /* ---- lines that are piped to attn predict ---- */
 
 /* Messages of the tool go nowhere. */
-int fail(const char *format, ...)
+int(fail)(const char *format, ...)
 {
     (void)format;
     return FAILED;
