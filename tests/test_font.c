@@ -297,8 +297,42 @@ static void enormous_letters_are_passed_over(void **state)
     uint8_t *letter = glyf + ((size_t)entry[0] << 24 | (size_t)entry[1] << 16 | (size_t)entry[2] << 8 | entry[3]);
     memcpy(letter + 6, "\x7f\xff", 2); /* right edge of its box */
     assert_int_equal(attn__font_find(f, 'A'), 0);
-    assert_true(attn__font_find(f, 'B') > 0);
+    int other = attn__font_find(f, 'B');
+    assert_true(other > 0);
+    uint8_t *way = table(font, "hmtx") + 4 * (size_t)other; /* to the next letter */
+    memcpy(way, "\x40\x00", 2);                             /* eight ems of 2048 */
+    assert_int_equal(attn__font_find(f, 'B'), other);
+    assert_close(attn__font_advance(f, other, 10), 80, 0, 0);
+    memcpy(way, "\x40\x01", 2);
+    assert_int_equal(attn__font_find(f, 'B'), 0);
+    memcpy(way, "\xff\xff", 2); /* not a step back */
+    assert_int_equal(attn__font_find(f, 'B'), 0);
     attn__arena_free(&memory);
+    free(font);
+}
+
+/* Dots that lie far apart do not make a shortened label longer. */
+static void an_ellipsis_fits_into_its_label(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *font = take_font(LATIN, &size), *hmtx = table(font, "hmtx");
+    attn__sfnt f;
+    assert_null(attn__sfnt_open(&f, font, size, 0));
+    memcpy(hmtx + 4 * attn__sfnt_find(&f, '.'), "\x38\x00", 2);    /* seven ems */
+    memcpy(hmtx + 4 * attn__sfnt_find(&f, 0x2026), "\xff\xff", 2); /* none: the font has no ellipsis */
+    put_bytes("far_dots.ttf", (const char *)font, size);
+    static const char *const label = "a label of far more than twelve ems";
+    static const double value = 0.5;
+    const attn_heatmap_panel p = {.rows = 1, .columns = 1, .values = &value, .row_labels = &label, .column_labels = &label};
+    attn_heatmap_config c = {.panels = &p, .n_panels = 1, .font = LATIN, .annotate = ATTN_ANNOTATE_NONE};
+    attn_image sound, far_dots;
+    assert_int_equal(attn_heatmap_draw(&c, &sound, NULL, NULL, NULL), ATTN_OK);
+    c.font = "far_dots.ttf";
+    assert_int_equal(attn_heatmap_draw(&c, &far_dots, NULL, NULL, NULL), ATTN_OK);
+    assert_true(far_dots.height < sound.height + 28); /* two ems, of the column's label, which stands upright */
+    attn_image_free(&far_dots);
+    attn_image_free(&sound);
     free(font);
 }
 
@@ -393,6 +427,7 @@ int main(void)
         cmocka_unit_test(only_known_character_tables_are_read),
         cmocka_unit_test(character_tables_do_not_lead_out_of_the_file),
         cmocka_unit_test(enormous_letters_are_passed_over),
+        cmocka_unit_test(an_ellipsis_fits_into_its_label),
         cmocka_unit_test(drawing_a_letter_without_memory_fails_cleanly),
         cmocka_unit_test(random_damage_is_survived),
     };

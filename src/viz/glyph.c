@@ -99,8 +99,16 @@ attn__font *attn__font_open(attn__arena *memory, const uint8_t *bytes, size_t si
     return f;
 }
 
-/* An outline more than this many ems wide or high is a fault of the font. */
+/* An outline more than this many ems wide or high, or so long a way to the next letter, is a fault of the font. */
 #define MAX_EMS 8
+
+/* The way to the next letter, in units of the font. Its 16 bits have no sign, which stb gives them. */
+static int way(const attn__font *f, int glyph)
+{
+    int advance = 0;
+    stbtt_GetGlyphHMetrics(&f->info, glyph, &advance, NULL);
+    return (uint16_t)advance;
+}
 
 int attn__font_find(const attn__font *f, int32_t code)
 {
@@ -110,7 +118,7 @@ int attn__font_find(const attn__font *f, int32_t code)
     }
     (void)stbtt_GetGlyphBox(&f->info, glyph, &x0, &y0, &x1, &y1);
     int most = MAX_EMS * f->sfnt.units;
-    bool sane = x0 <= x1 && y0 <= y1 && x0 > -most && y0 > -most && x1 < most && y1 < most;
+    bool sane = x0 <= x1 && y0 <= y1 && x0 > -most && y0 > -most && x1 < most && y1 < most && way(f, glyph) <= most;
     return sane ? glyph : 0;
 }
 
@@ -121,9 +129,7 @@ static float scale(const attn__font *f, int size)
 
 double attn__font_advance(const attn__font *f, int glyph, int size)
 {
-    int advance = 0;
-    stbtt_GetGlyphHMetrics(&f->info, glyph, &advance, NULL);
-    return (double)advance * (double)scale(f, size);
+    return (double)way(f, glyph) * (double)scale(f, size);
 }
 
 attn__box attn__font_ink(const attn__font *f, int glyph, int size, double shift)

@@ -91,6 +91,10 @@ static void shorten(attn__fonts *f, attn__text *t, double most)
         ellipsis = attn__fonts_glyph(f, '.');
         dots = 3;
     }
+    if (dots * attn__glyph_advance(f, ellipsis, t->size) > most) { /* in a font whose dots lie far apart */
+        ellipsis = (attn__glyph){.font = ATTN__FONT_BUILTIN, .index = '.'};
+        dots = 3;
+    }
     t->n = cut(f, t, most - dots * attn__glyph_advance(f, ellipsis, t->size));
     for (int i = 0; i < dots; i++) {
         t->codes[t->n] = dots == 1 ? ATTN__ELLIPSIS : '.';
