@@ -262,7 +262,13 @@ static void other_uses_touch_all_rows(void **state)
     const double expected[] = {1, 1, 2, 2, 1, 1};
     assert_all_close((double *)attn_params_grad(p, id), expected, 6, 0, 0);
     attn_params_zero_grad(p);
-    assert_all_close((double *)attn_params_grad(p, id), ((const double[]){0, 0, 0, 0, 0, 0}), 6, 0, 0);
+    const double zeros[6] = {0};
+    assert_all_close((double *)attn_params_grad(p, id), zeros, 6, 0, 0);
+    /* so does a pass that begins at the table */
+    assert_int_equal(attn_backward_from(t, attn_param(t, p, id), expected), ATTN_OK);
+    check_touched(p, id, (const int64_t[]){0, 1, 2}, 3);
+    attn_params_zero_grad(p);
+    assert_all_close((double *)attn_params_grad(p, id), zeros, 6, 0, 0);
     attn_tape_free(t);
     attn_params_free(p);
 }

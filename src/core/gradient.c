@@ -54,5 +54,8 @@ bool attn__gradient_start(attn_tensor *y, const void *cotangent)
     }
     fill(y, cotangent, !y->stale);
     y->stale = false;
+    if (y->params != NULL) {
+        attn__params_touch_all(y->params, y->param);
+    }
     return true;
 }
