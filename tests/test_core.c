@@ -78,6 +78,14 @@ static void a_long_message_is_cut_and_stays_utf8(void **state)
     }
 }
 
+static void a_message_is_one_line_of_utf8(void **state)
+{
+    (void)state;
+    attn_error error;
+    (void)attn__fail(&error, ATTN_EIO, "%s: %d", "\xE8\x8B\xB9\n\x1B[1m\x7F\xFF \xE8\x8B \xC2\x9B \xC2\xA0", 7);
+    assert_string_equal(error.message, "\xE8\x8B\xB9??[1m?? ?? ? \xC2\xA0: 7");
+}
+
 /* Texts from outside: one line, whole characters, not too long. */
 static void a_quoted_text_is_short_and_printable(void **state)
 {
@@ -320,6 +328,7 @@ int main(void)
         cmocka_unit_test(every_status_has_a_name_and_a_sentence),
         cmocka_unit_test(a_failure_sets_status_and_message),
         cmocka_unit_test(a_long_message_is_cut_and_stays_utf8),
+        cmocka_unit_test(a_message_is_one_line_of_utf8),
         cmocka_unit_test(a_quoted_text_is_short_and_printable),
         cmocka_unit_test(elements_are_counted_in_64_bits),
         cmocka_unit_test(bad_shapes_have_no_count),

@@ -108,6 +108,8 @@ void print_json(json_t *object);
 /* The same piece by piece, for what is printed often: text as a JSON string; a number with a point, or null if it is not finite. */
 void print_json_text(const char *text);
 void print_json_real(double x);
+/* Puts '?' in the place of control characters, so that a message stays on its line. */
+void hide_controls(char *text);
 /* Text for people: pictures of control characters (U+2400 ...) stand for them, so that no word controls the terminal. */
 void print_text(const char *text);
 /* Token number i of a sentence, in brackets if it is asked about. */

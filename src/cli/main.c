@@ -27,8 +27,7 @@ static void help(FILE *to)
 
 static int usage_error(const char *what, const char *word)
 {
-    fprintf(stderr, "attn: %s'%s'; 'attn --help' lists the subcommands\n", what, word);
-    return FAILED;
+    return fail("%s'%s'; 'attn --help' lists the subcommands", what, word);
 }
 
 /* jansson asks for memory here. Where there is none, half an object is worth nothing. */

@@ -5,13 +5,22 @@
 
 #include "cli.h"
 
+#define LONGEST 8192 /* a path and what is said of it */
+
+/* One line, whatever is in the names that it holds. */
+static void say(const char *format, va_list args)
+{
+    char text[LONGEST];
+    (void)vsnprintf(text, sizeof text, format, args);
+    hide_controls(text);
+    fprintf(stderr, "attn: %s\n", text);
+}
+
 int(fail)(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("attn: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(format, args);
     va_end(args);
     return FAILED;
 }
@@ -21,9 +30,7 @@ void note(bool quiet, const char *format, ...)
     if (!quiet) {
         va_list args;
         va_start(args, format);
-        fputs("attn: ", stderr);
-        vfprintf(stderr, format, args);
-        fputc('\n', stderr);
+        say(format, args);
         va_end(args);
     }
 }

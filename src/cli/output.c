@@ -54,6 +54,14 @@ static size_t control_at(const char *text)
     return first != '\0' && (first < ' ' || first == 0x7F) ? 1 : first == 0xC2 && second >= 0x80 && second < 0xA0 ? 2 : 0;
 }
 
+void hide_controls(char *text)
+{
+    for (size_t n; *text != '\0'; text += n > 0 ? n : 1) {
+        n = control_at(text);
+        memset(text, '?', n);
+    }
+}
+
 void print_text(const char *text)
 {
     for (size_t n = 1; *text != '\0'; text += n) {

@@ -1,6 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <utf8proc.h>
+
 #include "core/core.h"
 
 const char *attn_status_name(attn_status status)
@@ -49,6 +51,25 @@ static void trim_character(char *text, size_t length)
     }
 }
 
+/* One line of UTF-8, whatever names from outside are in it: '?' for control characters and for bytes that are no character. */
+static void make_printable(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        utf8proc_int32_t c;
+        utf8proc_ssize_t read = utf8proc_iterate((const utf8proc_uint8_t *)from, -1, &c);
+        size_t n = read > 0 ? (size_t)read : 1;
+        if (read > 0 && c >= 0x20 && (c < 0x7F || c > 0x9F)) {
+            memmove(to, from, n);
+            to += n;
+        } else {
+            *to++ = '?';
+        }
+        from += n;
+    }
+    *to = '\0';
+}
+
 attn_status attn__vfail(attn_error *error, attn_status status, const char *format, va_list args)
 {
     if (error != NULL) {
@@ -56,6 +77,7 @@ attn_status attn__vfail(attn_error *error, attn_status status, const char *forma
         if (vsnprintf(error->message, sizeof error->message, format, args) >= (int)sizeof error->message) {
             trim_character(error->message, sizeof error->message - 1);
         }
+        make_printable(error->message);
     }
     return status;
 }
