@@ -235,6 +235,13 @@ usage "attn gradcheck: --tolerance is '0', expected a number from 1e-15 to 1" gr
 refuses "attn: no operation 'sine'; 'attn gradcheck' lists them" gradcheck sine --quiet
 usage 'attn info: one model at most' info m.safetensors m.safetensors
 
+# ---- names that would take more than a line, or command the terminal ----
+
+unpleasant=$(printf 'a\nb\033[1m')
+refuses 'attn: a?b?[1m: cannot open: No such file or directory' predict "$unpleasant" bank
+refuses 'attn: a?b?[1m: cannot open: No such file or directory' predict m.safetensors --file "$unpleasant"
+refuses "attn: unknown subcommand 'a?b?[1m'" "$unpleasant"
+
 # ---- an output that is an input, or two outputs in one file ----
 
 cp train.tsv kept.tsv
@@ -244,8 +251,18 @@ refuses 'attn: link.tsv: would be written over: it is also given as train.tsv' t
 refuses 'attn: m.safetensors: would be written over' eval m.safetensors test.tsv --predictions m.safetensors
 refuses 'attn: test.tsv: would be written over' eval m.safetensors test.tsv --predictions test.tsv
 refuses 'attn: both.st: would be written over' train train.tsv -o both.st --log both.st
+refuses 'attn: both.html: would be written over: it is also given as ./both.html' train train.tsv -o both.html --report ./both.html
 refuses 'attn: train.tsv: would be written over' train train.tsv -o new.st --log train.tsv
+mkdir sub
+refuses 'attn: sub/../picture: would be written over: it is also given as picture' heatmap m.safetensors bank -o sub/../picture --save-weights picture
+cp m.safetensors model
+refuses 'attn: sub/../model: would be written over' heatmap model bank -o sub/../model
+printf '1\t2\n' >matrix.tsv
+printf 'a row\n' >rows.tsv
+refuses 'attn: rows.tsv: would be written over' heatmap --matrix matrix.tsv --rows rows.tsv --save-weights rows.tsv
+refuses 'attn: ./matrix.tsv: would be written over' heatmap --matrix matrix.tsv --save-weights ./matrix.tsv
 same train.tsv kept.tsv
 same m.safetensors kept.safetensors
+same model kept.safetensors
 
 finish

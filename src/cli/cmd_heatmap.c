@@ -324,5 +324,9 @@ int cmd_heatmap(int argc, char **argv)
         return DONE;
     }
     note_idle_options(&a);
+    const char *const others[] = {a.request.model, a.matrix, a.rows, a.columns, a.weights};
+    if (overwrites(a.output, others, 5) || overwrites(a.weights, others, 4)) {
+        return FAILED;
+    }
     return a.matrix != NULL ? draw_matrix(&a) : draw_sentences(&a);
 }

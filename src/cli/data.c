@@ -1,22 +1,42 @@
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 
-static bool is_file(const char *path, struct stat *info)
+/* The folder that a file's name lies in, and where the rest of the name begins. */
+static bool find_folder(const char *path, struct stat *info, const char **rest)
 {
-    return path != NULL && strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode);
+    const char *slash = strrchr(path, '/');
+    *rest = slash != NULL ? slash + 1 : path;
+    char *folder = slash != NULL ? strndup(path, (size_t)(*rest - path)) : strdup(".");
+    bool there = folder != NULL && stat(folder, info) == 0;
+    free(folder);
+    return there;
+}
+
+/* Two names of one file, or of one that would be made. */
+static bool is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool there = stat(a, &x) == 0, other = stat(b, &y) == 0;
+    if (there || other) {
+        return there && other && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    }
+    const char *rest_a, *rest_b;
+    return find_folder(a, &x, &rest_a) && find_folder(b, &y, &rest_b) && x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
+           strcmp(rest_a, rest_b) == 0;
+}
+
+static bool is_file(const char *path)
+{
+    return path != NULL && strcmp(path, "-") != 0;
 }
 
 bool overwrites(const char *output, const char *const others[], int n)
 {
-    struct stat mine, other;
-    for (int i = 0; i < n && output != NULL; i++) {
-        bool same = others[i] != NULL && strcmp(output, "-") != 0 && strcmp(output, others[i]) == 0;
-        if (is_file(output, &mine) && is_file(others[i], &other)) {
-            same = mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
-        }
-        if (same) {
+    for (int i = 0; i < n; i++) {
+        if (is_file(output) && is_file(others[i]) && is_same(output, others[i])) {
             (void)fail("%s: would be written over: it is also given as %s", output, others[i]);
             return true;
         }
