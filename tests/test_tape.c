@@ -65,6 +65,22 @@ static void early_values_wait_for_late_contributions(void **state)
     attn_tape_free(t);
 }
 
+/* However many rows it has. What it was made of has a gradient, which is 0. */
+static void a_result_without_elements_takes_no_time(void **state)
+{
+    (void)state;
+    const int64_t many = (int64_t)1 << 45;
+    attn_tape *t = attn_tape_new(NULL);
+    attn_tensor *past = attn_variable(t, ATTN_F64, ATTN_SHAPE(many, 0, 3), NULL),
+                *rows = attn_variable(t, ATTN_F64, ATTN_SHAPE(many, 0), NULL);
+    assert_int_equal(attn_backward_from(t, attn_append(t, past, past), ""), ATTN_OK);
+    assert_int_equal(attn_backward_from(t, attn_softmax(t, rows, &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}), ""), ATTN_OK);
+    attn_tensor *x = scalar(t, 2), *y = attn_scale(t, x, 3), *none = attn_slice(t, attn_reshape(t, y, ATTN_SHAPE(1)), 0, 0, 0);
+    assert_int_equal(attn_backward_from(t, attn_add(t, none, y), ""), ATTN_OK);
+    assert_true(slope(y) == 0 && slope(x) == 0);
+    attn_tape_free(t);
+}
+
 /* ---- more than one backward pass ---- */
 
 static void a_second_pass_adds_to_variables_alone(void **state)
@@ -317,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_used_twice_gets_both_gradients),
         cmocka_unit_test(early_values_wait_for_late_contributions),
+        cmocka_unit_test(a_result_without_elements_takes_no_time),
         cmocka_unit_test(a_second_pass_adds_to_variables_alone),
         cmocka_unit_test(a_variable_can_be_the_loss),
         cmocka_unit_test(backward_from_a_cotangent),

@@ -243,9 +243,13 @@ static bool check_inputs(attn_tape *t, const attn__op *op, attn_tensor *const in
     return n_in > 0;
 }
 
-/* Calls one direction of a node with the memory that it works in. */
+/* Calls one direction of a node with the memory that it works in. A result without elements has nothing to compute and no gradient to pass
+ * on, in however many rows. */
 static bool run(attn__node *n, void (*direction)(attn__node *n), size_t scratch_size)
 {
+    if (n->out->count == 0) {
+        return true;
+    }
     attn__mark mark = attn__arena_mark(&n->tape->arena);
     if (scratch_size > 0 && (n->scratch = attn__tape_alloc(n->tape, (int64_t)scratch_size, 1)) == NULL) {
         return false;
@@ -304,7 +308,7 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
 /* Whether the node's operation clears the gradient of its input i itself, which is then no other input too. */
 static bool clears(const attn__node *n, int i)
 {
-    bool alone = i == 0 && n->op->clears;
+    bool alone = i == 0 && n->op->clears && n->out->count > 0;
     for (int k = 1; k < n->n_in && alone; k++) {
         alone = n->in[k] != n->in[0];
     }
