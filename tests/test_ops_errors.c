@@ -193,7 +193,7 @@ static void shapes_of_scores(void **state)
                    ATTN_ESHAPE, "attention_scores: w (10), expected (heads, width of a head) = (2,5)");
     q = F64(1, 4, 10);
     assert_refused(t, attn_attention_scores(t, q, q, NULL, (attn_score_config){.score = (attn_score)9, .heads = 2}, NULL), ATTN_EINVAL,
-                   "attention_scores: the ? score takes no vector w");
+                   "attention_scores: no such score: 9");
     assert_string_equal(attn_score_name(ATTN_SCORE_DOT), "dot");
     assert_string_equal(attn_score_name((attn_score)-1), "?");
     attn_tape_free(t);

@@ -31,7 +31,10 @@ const char *attn_score_name(attn_score score)
 static attn_status check_config(attn__node *n, const attn_score_config *c, bool vector)
 {
     bool additive = c->score == ATTN_SCORE_ADDITIVE;
-    if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE || additive != vector) {
+    if (c->score < ATTN_SCORE_SCALED_DOT || c->score > ATTN_SCORE_ADDITIVE) {
+        return attn__op_fail(n, ATTN_EINVAL, "no such score: %d", (int)c->score);
+    }
+    if (additive != vector) {
         return attn__op_fail(n, ATTN_EINVAL, "the %s score takes %s w", attn_score_name(c->score), additive ? "a vector" : "no vector");
     }
     if (c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0) {
