@@ -261,12 +261,38 @@ static void empty_rows_touch_no_other(void **state)
     }
 }
 
+/* Scores at the cap pass back nothing, by no rounding error: it would be multiplied by numbers as large as the scores. */
+static void saturated_scores_have_no_gradient(void **state)
+{
+    (void)state;
+    const double caps[] = {0.3, 2.5, 5, 30, 49};
+    for (int n = 0; n < 5 * 4; n++) {
+        attn_dtype dtype = n % 2 == 0 ? ATTN_F32 : ATTN_F64;
+        attn_tape *t = attn_tape_new(NULL);
+        attn_tensor *q = variable_of(t, dtype, ATTN_SHAPE(1, 1, 1), (const double[]){1e9});
+        attn_tensor *k = variable_of(t, dtype, ATTN_SHAPE(1, 2, 1), (const double[]){1, -1});
+        attn_tensor *v = variable_of(t, dtype, ATTN_SHAPE(1, 2, 1), (const double[]){1, 2});
+        const attn_attend_config config = {.soft_cap = caps[n / 4], .composed = n / 2 % 2 == 1};
+        attn_attend_output out = attn_attend(t, (attn_attend_input){.query = q, .key = k, .value = v}, &config);
+        assert_int_equal(attn_backward(t, attn_sum(t, out.output)), ATTN_OK);
+        assert_true(attn_tensor_get_grad(v, 0) > 0.5);
+        assert_gradient(q, ((const double[]){0}), 0, 0);
+        assert_gradient(k, ((const double[]){0, 0}), 0, 0);
+        attn_tape_free(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_of_billions),        cmocka_unit_test(huge_vectors), cmocka_unit_test(equal_scores),
-        cmocka_unit_test(one_visible_key),           cmocka_unit_test(nothing),      cmocka_unit_test(width_zero_is_uniform),
+        cmocka_unit_test(scores_of_billions),
+        cmocka_unit_test(huge_vectors),
+        cmocka_unit_test(equal_scores),
+        cmocka_unit_test(one_visible_key),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(width_zero_is_uniform),
         cmocka_unit_test(empty_rows_touch_no_other),
+        cmocka_unit_test(saturated_scores_have_no_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
