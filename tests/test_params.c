@@ -183,6 +183,17 @@ static void too_many_elements_are_out_of_memory(void **state)
     attn_params_free(p);
 }
 
+static void no_such_element_type(void **state)
+{
+    (void)state;
+    attn_error error;
+    attn_params *p = attn_params_new((attn_dtype)2, NULL);
+    assert_int_equal(attn_params_add(p, "w", ATTN_SHAPE(2), ones), -1);
+    assert_int_equal(attn_params_build(p, 1, &error), ATTN_EDTYPE);
+    assert_string_equal(error.message, "params: no such element type: 2");
+    attn_params_free(p);
+}
+
 static void a_set_is_built_once(void **state)
 {
     (void)state;
@@ -365,6 +376,7 @@ int main(void)
         cmocka_unit_test(starting_values),
         cmocka_unit_test(bad_declarations_are_reported),
         cmocka_unit_test(too_many_elements_are_out_of_memory),
+        cmocka_unit_test(no_such_element_type),
         cmocka_unit_test(a_set_is_built_once),
         cmocka_unit_test(lookups_touch_rows),
         cmocka_unit_test(other_uses_touch_all_rows),

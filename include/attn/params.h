@@ -49,7 +49,8 @@ ATTN_API void attn_params_free(attn_params *p);
 ATTN_API int attn_params_add(attn_params *p, const char *name, attn_shape shape, attn_param_config config);
 
 /** Allocates the flat blocks and fills the values: parameter i takes its numbers from stream i of `seed`. Once only.
- * @errors the first of the declarations: ATTN_EINVAL (name, numbers), ATTN_ESHAPE, ATTN_ENOMEM; ATTN_EINVAL (built before) */
+ * @errors the first of the declarations: ATTN_EDTYPE (no such type), ATTN_EINVAL (name, numbers), ATTN_ESHAPE, ATTN_ENOMEM;
+ * ATTN_EINVAL (built before) */
 ATTN_API ATTN_NODISCARD attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error);
 
 ATTN_API attn_dtype attn_params_dtype(const attn_params *p); /* type of the elements */

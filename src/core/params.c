@@ -38,6 +38,9 @@ attn_params *attn_params_new(attn_dtype dtype, const attn_allocator *allocator)
         p->allocator = allocator != NULL ? *allocator : attn__malloc;
         p->dtype = dtype;
         attn__arena_init(&p->arena, &p->allocator);
+        if (dtype != ATTN_F32 && dtype != ATTN_F64) {
+            attn__params_fail(p, ATTN_EDTYPE, "params: no such element type: %d", (int)dtype);
+        }
     }
     return p;
 }
