@@ -110,7 +110,7 @@ static attn_status check_square(void (*backward)(attn__node *n), attn_gradcheck_
 {
     attn__op op = {.name = "square", .arity = 1, .infer = same_shape, .forward = square_forward, .backward = backward};
     const double x[] = {0.5, -1.25, 2, 0.75, -0.3, 1.5};
-    const attn_gradcheck_input input = {.name = "Wk", .shape = ATTN_SHAPE(2, 3), .values = x};
+    const attn_gradcheck_input input = {.name = "W\nk", .shape = ATTN_SHAPE(2, 3), .values = x};
     return attn_gradcheck(apply, &op, &input, 1, NULL, report);
 }
 
@@ -126,7 +126,7 @@ static void wrong_operations_are_caught(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(check_square(wrong[i], &report), ATTN_EMISMATCH);
         assert_true(report.failed > 0);
-        assert_contains(report.verdict, "gradient of Wk at (");
+        assert_contains(report.verdict, "gradient of W?k at (");
     }
 }
 
@@ -135,7 +135,7 @@ static void failure_names_tensor_index_and_values(void **state)
     (void)state;
     attn_gradcheck_report report;
     assert_int_equal(check_square(backward_sign, &report), ATTN_EMISMATCH);
-    assert_string_equal(report.worst.tensor, "Wk");
+    assert_string_equal(report.worst.tensor, "W\nk");
     assert_int_equal(report.worst.rank, 2);
     assert_int_equal(report.failed, 6);
     assert_close(report.worst.analytic, -report.worst.numeric, 1e-6, 0);
@@ -238,6 +238,9 @@ static void vacuous_checks_are_refused(void **state)
     assert_int_equal(attn_gradcheck(times_zero, NULL, &input, 1, NULL, &report), ATTN_EINVAL);
     assert_contains(report.verdict, "vacuous");
     assert_int_equal(attn_gradcheck(sum_of_softmax, NULL, &input, 1, NULL, &report), ATTN_EINVAL);
+    assert_contains(report.verdict, "vacuous");
+    const attn_gradcheck_input nothing = {.shape = ATTN_SHAPE(0), .values = x};
+    assert_int_equal(attn_gradcheck(times_zero, NULL, &nothing, 1, NULL, &report), ATTN_EINVAL);
     assert_contains(report.verdict, "vacuous");
 }
 

@@ -56,7 +56,7 @@ typedef struct attn_gradcheck_report {
 
 /** Checks any function that builds a graph: all 2^n - 1 patterns of "needs a gradient"; every two inputs of equal shape passed
  * as the same tensor; gradients that start at a constant instead of 0 (so that = for += shows); outputs and gradients finite first.
- * A check in which nearly all numeric gradients are 0 proves nothing and is refused.
+ * A check of no coordinate, or in which nearly all numeric gradients are 0, proves nothing and is refused.
  * @param fn the function under test   @param inputs where it is checked   @param n their number   @param config NULL: all defaults
  * @param report filled in all cases; kinks are counted as skipped
  * @errors ATTN_EMISMATCH (a gradient is wrong), ATTN_ENONFINITE, ATTN_EINVAL (a vacuous check, too many inputs), ATTN_ENOMEM, or the error
@@ -68,7 +68,8 @@ ATTN_API ATTN_NODISCARD attn_status attn_gradcheck(attn_graph_fn fn, void *ctx, 
 /** Checks the gradients of a float64 parameter set. Elements are moved and put back; of a sparse table only in rows that the function looks
  * up; of a frozen parameter none. Gradients of the set are 0 afterwards. A parameter that the function does not use has gradient 0.
  * @param fn builds a tensor from the parameters; its inputs are empty   @param most about so many elements of each parameter at most,
- * evenly spaced [0: all]   @param config NULL: all defaults   @param report filled in all cases   @errors as attn_gradcheck
+ * evenly spaced [0: all]   @param config NULL: all defaults   @param report filled in all cases   @errors as attn_gradcheck; ATTN_EDTYPE
+ * (another set, or not built)
  * @cost two forward passes a coordinate */
 ATTN_API ATTN_NODISCARD attn_status attn_gradcheck_params(attn_graph_fn fn, void *ctx, attn_params *p, int64_t most,
                                                           const attn_gradcheck_config *config, attn_gradcheck_report *report);

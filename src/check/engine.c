@@ -9,10 +9,12 @@
 
 attn_status attn__check_refuse(attn__problem *p, attn_status status, const char *format, ...)
 {
+    attn_error why;
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(p->report->verdict, sizeof p->report->verdict, format, args);
+    (void)attn__vfail(&why, status, format, args);
     va_end(args);
+    memcpy(p->report->verdict, why.message, sizeof why.message);
     return status;
 }
 
@@ -229,14 +231,15 @@ attn_status attn__check_pattern(attn__problem *p, unsigned needs)
 /* A check in which (nearly) nothing depends on the inputs proves nothing. */
 bool attn__check_vacuous(const attn__problem *p)
 {
-    int64_t all = 0, zero = 0;
+    int64_t all = 0, zero = 0, picked = 0;
     for (int k = 0; k < p->n; k++) {
+        picked += p->slots[k].picked;
         for (int64_t i = 0; i < p->slots[k].picked; i++) {
             all += !isnan(p->slots[k].numeric[i]);
             zero += fabs(p->slots[k].numeric[i]) <= p->config.atol;
         }
     }
-    return all > 0 && zero * 20 > all * 19;
+    return picked == 0 || (all > 0 && zero * 20 > all * 19);
 }
 
 attn_status attn__check_verdict(attn__problem *p)
