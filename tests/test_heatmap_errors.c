@@ -55,6 +55,9 @@ static void a_wrong_configuration_is_refused(void **state)
     c.scale = -1;
     refused(c, ATTN_EINVAL, "scale -1");
     c = with(&square);
+    c.annotate = (attn_annotate)3;
+    refused(c, ATTN_EINVAL, "annotate 3");
+    c = with(&square);
     c.cell = -1;
     refused(c, ATTN_EINVAL, "cell -1");
     c = with(&square);

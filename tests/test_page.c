@@ -308,6 +308,9 @@ static void a_wrong_configuration_is_refused(void **state)
     c.look.digits = 16;
     refused(c, ATTN_EINVAL, "digits 16");
     c = with(p, 1);
+    c.look.annotate = (attn_annotate)3;
+    refused(c, ATTN_EINVAL, "annotate 3");
+    c = with(p, 1);
     c.head = 1;
     refused(c, ATTN_EINVAL, "there is no head 1, the heads are 0..0");
     c = with(p, 2);

@@ -44,6 +44,9 @@ static attn_status check(const attn_heatmap_page_config *c, attn_error *error)
         return attn__fail(error, ATTN_EINVAL, "page: digits %d, cell %d, annotate_top %d; they may be -1 to 15, and from 0", look->digits,
                           look->cell, look->annotate_top);
     }
+    if (look->annotate < ATTN_ANNOTATE_AUTO || look->annotate > ATTN_ANNOTATE_NONE) {
+        return attn__fail(error, ATTN_EINVAL, "page: annotate %d, expected 0 to 2", (int)look->annotate);
+    }
     if (look->panels == NULL || look->n_panels < 1 || heads < 1 || look->n_panels % heads != 0) {
         return attn__fail(error, ATTN_EINVAL, "page: %d panels of sentences with %d heads each", look->n_panels, heads);
     }

@@ -51,8 +51,9 @@ static attn_status check(const attn_heatmap_config *c, attn_error *error)
     if (attn_cmap_find(cmap) < 0) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: no colour map is called \"%s\"", ATTN__QUOTE(cmap));
     }
-    if (c->annotate_top < 0) {
-        return attn__fail(error, ATTN_EINVAL, "heatmap: annotate_top is %d, expected 0 or more", c->annotate_top);
+    if (c->annotate < ATTN_ANNOTATE_AUTO || c->annotate > ATTN_ANNOTATE_NONE || c->annotate_top < 0) {
+        return attn__fail(error, ATTN_EINVAL, "heatmap: annotate %d, annotate_top %d; they may be 0 to 2, and from 0", (int)c->annotate,
+                          c->annotate_top);
     }
     if (c->digits < -1 || c->digits > 15 || c->cell < 0 || c->cell > 100000 || c->scale < 0 || c->scale > 16) {
         return attn__fail(error, ATTN_EINVAL, "heatmap: digits %d, cell %d, scale %d; they may be -1 to 15, 0 to 100000 and 0 to 16",
@@ -156,7 +157,9 @@ static attn_status set_range(attn__plot *plot, const attn_heatmap_config *c, sur
 attn_status attn__heatmap_range(const attn_heatmap_config *config, double *vmin, double *vmax, attn_error *error)
 {
     attn__plot plot;
-    set_look(&plot, config);
+    attn_heatmap_config unscaled = *config;
+    unscaled.scale = 0; /* of a page it has no meaning, and may be anything */
+    set_look(&plot, &unscaled);
     attn_status status = set_range(&plot, config, look_at(config), error);
     *vmin = plot.vmin;
     *vmax = plot.vmax;
