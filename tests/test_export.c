@@ -170,6 +170,9 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     p.rows = 0;
     refused("x.json", ATTN_EXPORT_JSON, &p, 1, ATTN_EINVAL, "panel 1 is empty (0 x 3)");
     refused("x.json", ATTN_EXPORT_JSON, &p, 0, ATTN_EINVAL, "0 panels");
+    p.rows = 2;
+    p.row_labels = NULL;
+    refused("x.json", (attn_export_format)3, &p, 1, ATTN_EINVAL, "x.json: no such format: 3");
     attn_matrix m;
     attn_error error;
     assert_int_equal(attn_heatmap_export("x.json", ATTN_EXPORT_JSON, two, 2, NULL, NULL), ATTN_OK);

@@ -199,6 +199,9 @@ attn_status attn_heatmap_export(const char *path, attn_export_format format, con
 {
     job j = {.path = path, .panels = panels, .n = n, .out = {.allocator = allocator}, .error = error};
     attn_status status = attn__check_panels(panels, n, error);
+    if (status == ATTN_OK && (format < ATTN_EXPORT_NPY || format > ATTN_EXPORT_JSON)) {
+        status = attn__fail(error, ATTN_EINVAL, "%s: no such format: %d", path, (int)format);
+    }
     if (status == ATTN_OK) {
         status = check(&j);
     }
