@@ -133,8 +133,7 @@ void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worke
     bool use = workers > 1 && tiles > 1 && (always || work >= WORTH_THREADS) && may_start_threads();
     if (use && (always || !is_resting())) {
         double begin = always ? 0 : omp_get_wtime();
-        workers = workers < tiles ? workers : (int)tiles;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers < tiles ? workers : (int)tiles)
         for (int64_t tile = 0; tile < tiles; tile++) {
             fn(ctx, tile, omp_get_thread_num());
         }
