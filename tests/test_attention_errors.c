@@ -52,6 +52,12 @@ static void numbers_must_make_sense(void **state)
                    "attention 'a': score 0, dropout 1: no such score, or not 0 <= dropout < 1");
     refuses_config((attn_attention_config){.query_dim = 4, .score = (attn_score)7}, ATTN_EINVAL,
                    "attention 'a': score 7, dropout 0: no such score, or not 0 <= dropout < 1");
+    refuses_config((attn_attention_config){.query_dim = 12, .heads = 3, .kv_heads = 2}, ATTN_EINVAL,
+                   "attention 'a': 3 query heads cannot share 2 key and value heads");
+    refuses_config((attn_attention_config){.query_dim = 4, .soft_cap = -1}, ATTN_EINVAL,
+                   "attention 'a': scale 0 (0 for additive scores), soft cap -1: not in their range");
+    refuses_config((attn_attention_config){.query_dim = 4, .score = ATTN_SCORE_ADDITIVE, .scale = 2}, ATTN_EINVAL,
+                   "attention 'a': scale 2 (0 for additive scores), soft cap 0: not in their range");
     refuses_config((attn_attention_config){.query_dim = 4, .heads = 65536, .head_dim = 65536}, ATTN_ESHAPE,
                    "attention 'a': 65536 heads of width 65536 are too large");
     memset(text, 'n', sizeof text);

@@ -61,6 +61,9 @@ static void a_wrong_configuration_is_refused(void **state)
     c.cell = -1;
     refused(c, ATTN_EINVAL, "cell -1");
     c = with(&square);
+    c.annotate_top = -1;
+    refused(c, ATTN_EINVAL, "annotate_top is -1, expected 0 or more");
+    c = with(&square);
     c.n_panels = 0;
     refused(c, ATTN_EINVAL, "0 panels");
     c.n_panels = 65;
