@@ -76,7 +76,7 @@ static void what_is_wrong_is_told_with_its_line(void **state)
         {"a\tb\t-0.1\t0\t\tword\n", TSV ":1: the probability is '-0.1', expected a number from 0 to 1"},
         {"a\tb\tnan\t0\t\tword\n", TSV ":1: the probability is 'nan', expected a number from 0 to 1"},
         {"a\tb\t0,5\t0\t\tword\n", TSV ":1: the probability is '0,5', expected a number from 0 to 1"},
-        {"a\tb\t1\t1\t\tword\n", TSV ":1: index 1 is outside of the sentence of 1 tokens, expected 0 to 0"},
+        {"a\tb\t1\t1\t\tword\n", TSV ":1: index 1 is outside of the sentence of 1 token, expected 0 to 0"},
         {"a\tb\t1\tx\t\tword\n", TSV ":1: index 'x' is no decimal number"},
         {"a\tb\t1\t0\t\t \n", TSV ":1: no tokens, expected GOLD"},
         {"a\tb\t1\t0\t\tw\xFFord\n", TSV ":1: broken UTF-8 at byte 10 of the line (0xFF), expected UTF-8"},
