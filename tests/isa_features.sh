@@ -8,8 +8,7 @@ macros() {
     "$cc" "$@" -dM -E - </dev/null | sed -n 's/^#define __\([A-Z][A-Z0-9_]*\)__ 1$/\1/p' | tr 'A-Z' 'a-z' | sort
 }
 
-macros -march=x86-64 >/dev/null 2>&1 || exit 77
-macros -march=x86-64-v4 >/dev/null 2>&1 || exit 77
+"$cc" -march=x86-64-v4 -E - </dev/null >/dev/null 2>&1 || exit 77 # of a compiler that knows it, x86-64 is one too
 with_avx2='avx evex256 evex512 sse3 ssse3 sse4_1 sse4_2 crc32 xsave lahf_sahf'
 asked=0
 for level in v3 v4; do
