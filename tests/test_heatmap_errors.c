@@ -62,7 +62,7 @@ static void a_wrong_configuration_is_refused(void **state)
     refused(c, ATTN_EINVAL, "cell -1");
     c = with(&square);
     c.annotate_top = -1;
-    refused(c, ATTN_EINVAL, "annotate_top is -1, expected 0 or more");
+    refused(c, ATTN_EINVAL, "annotate 0, annotate_top -1; they may be 0 to 2, and from 0");
     c = with(&square);
     c.n_panels = 0;
     refused(c, ATTN_EINVAL, "0 panels");

@@ -243,11 +243,15 @@ static bool check_inputs(attn_tape *t, const attn__op *op, attn_tensor *const in
     return n_in > 0;
 }
 
-/* Calls one direction of a node with the memory that it works in. A result without elements has nothing to compute and no gradient to pass
- * on, in however many rows. */
+/* Calls one direction of a node with the memory that it works in. Where neither the result nor any input has
+ * elements there is nothing to do, in however many rows. */
 static bool run(attn__node *n, void (*direction)(attn__node *n), size_t scratch_size)
 {
-    if (n->out->count == 0) {
+    bool empty = n->out->count == 0;
+    for (int i = 0; i < n->n_in && empty; i++) {
+        empty = n->in[i]->count == 0;
+    }
+    if (empty) {
         return true;
     }
     attn__mark mark = attn__arena_mark(&n->tape->arena);
@@ -308,7 +312,7 @@ attn_tensor *attn__record(attn_tape *t, const attn__op *op, attn_tensor *const i
 /* Whether the node's operation clears the gradient of its input i itself, which is then no other input too. */
 static bool clears(const attn__node *n, int i)
 {
-    bool alone = i == 0 && n->op->clears && n->out->count > 0;
+    bool alone = i == 0 && n->op->clears;
     for (int k = 1; k < n->n_in && alone; k++) {
         alone = n->in[k] != n->in[0];
     }
