@@ -7,7 +7,11 @@
 #include "pages.h"
 #include "train.h"
 
-#define SAVE_EVERY 5 /* seconds */
+/* What holds unless an option says otherwise. */
+static train_arguments defaults(attn_word_sense_config config)
+{
+    return (train_arguments){.config = config, .split = "train", .save_every = 5};
+}
 
 /* ---- the run ---- */
 
@@ -179,7 +183,8 @@ static bool open_resumed(run *r, train_arguments *a, int argc, char **argv)
     }
     attn_word_sense_config config = attn_word_sense_get_config(r->m);
     free(a->report_sentences);
-    *a = (train_arguments){.config = config, .split = "train", .save_every = SAVE_EVERY, .resumed = &config};
+    *a = defaults(config);
+    a->resumed = &config;
     parse_train(argc, argv, a);
     a->resumed = NULL;
     return true;
@@ -227,7 +232,7 @@ static bool open_model(run *r, const attn_corpus *data)
 
 int cmd_train(int argc, char **argv)
 {
-    train_arguments a = {.config = attn_word_sense_defaults(), .split = "train", .save_every = SAVE_EVERY};
+    train_arguments a = defaults(attn_word_sense_defaults());
     a.config.dim = 0; /* so that a width that was asked for can be told from the default */
     parse_train(argc, argv, &a);
     note_idle(a.quiet, KEY_LANG, a.report == NULL, "without --report");

@@ -28,7 +28,8 @@ static bool is_same(const char *a, const char *b)
            strcmp(rest_a, rest_b) == 0;
 }
 
-static bool is_file(const char *path)
+/* Something is named, and not standard input or output. */
+static bool names_file(const char *path)
 {
     return path != NULL && strcmp(path, "-") != 0;
 }
@@ -36,7 +37,7 @@ static bool is_file(const char *path)
 bool overwrites(const char *output, const char *const others[], int n)
 {
     for (int i = 0; i < n; i++) {
-        if (is_file(output) && is_file(others[i]) && is_same(output, others[i])) {
+        if (names_file(output) && names_file(others[i]) && is_same(output, others[i])) {
             (void)fail("%s: would be written over: it is also given as %s", output, others[i]);
             return true;
         }
