@@ -77,7 +77,7 @@ static void multiply(const attn__kernel_table *K, const problem *q, const operan
     }
     K->panel_pack(q->k, q->n, b->x, b->row, b->column, panels);
     assert_int_equal(K->first_nonfinite(K->panel_size(q->k, q->n), panels), -1); /* the padding too is set */
-    K->panel_multiply(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, panels, q->add, c->x, c->row);
+    K->panel_multiply(q->m, q->n, q->k, 0.5, a->x, a->row, a->column, (attn__panels){panels, q->k, q->n}, q->add, c->x, c->row);
 }
 
 /* C = or += A B / 2 */
@@ -171,12 +171,45 @@ static void columns_of_a_far_apart(void **state)
     }
 }
 
+/* The first k rows and n columns of a larger B: as if nothing else had been packed. */
+static void parts_of_what_is_packed(void **state)
+{
+    (void)state;
+    enum { K = 300, N = 200, ROWS = 7 };
+    const int64_t parts[][2] = {{K, N}, {3, 1}, {5, 16}, {96, 64}, {96, 65}, {257, 130}, {256, 199}, {299, 72}};
+    for (attn_dtype dtype = ATTN_F32; dtype <= ATTN_F64; dtype++) {
+        const attn__kernel_table *kernels = attn__kernels(dtype);
+        size_t size = attn_dtype_size(dtype);
+        operand a = operand_of(dtype, A, ROWS, K, BY_ROWS, GUARD_AFTER), b = operand_of(dtype, B, K, N, BY_ROWS, GUARD_AFTER);
+        void *whole = calloc((size_t)kernels->panel_size(K, N), size), *panels = calloc((size_t)kernels->panel_size(K, N), size);
+        void *c = calloc(ROWS * N, size), *expected = calloc(ROWS * N, size);
+        assert_true(whole != NULL && panels != NULL && c != NULL && expected != NULL);
+        kernels->panel_pack(K, N, b.x, b.row, b.column, whole);
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            int64_t k = parts[i][0], n = parts[i][1];
+            kernels->panel_pack(k, n, b.x, b.row, b.column, panels);
+            kernels->panel_multiply(ROWS, n, k, 0.5, a.x, a.row, a.column, (attn__panels){whole, K, N}, false, c, N);
+            kernels->panel_multiply(ROWS, n, k, 0.5, a.x, a.row, a.column, (attn__panels){panels, k, n}, false, expected, N);
+            for (int64_t row = 0; row < ROWS; row++) {
+                assert_memory_equal((char *)c + (size_t)(row * N) * size, (char *)expected + (size_t)(row * N) * size, (size_t)n * size);
+            }
+        }
+        free(whole);
+        free(panels);
+        free(c);
+        free(expected);
+        free(a.values);
+        free(b.values);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size),
         cmocka_unit_test(large_ones),
         cmocka_unit_test(columns_of_a_far_apart),
+        cmocka_unit_test(parts_of_what_is_packed),
     };
     return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

@@ -43,7 +43,7 @@ static void dots_case(int64_t n, int64_t rows)
         }
         near(at(dots, i), sum, (double)n * here.epsilon);
         here.K->panel_pack(n, 1, from(y, i * ldy), 1, 1, panels);
-        here.K->panel_multiply(1, 1, n, 1, from(x, i * ldx), n, 1, panels, false, &product, 1);
+        here.K->panel_multiply(1, 1, n, 1, from(x, i * ldx), n, 1, (attn__panels){panels, n, 1}, false, &product, 1);
         assert_memory_equal(from(dots, i), &product, bytes_of(1));
     }
 }
@@ -189,7 +189,7 @@ static void *run_additive(int64_t rows, int64_t keys, int64_t h, const void *a, 
     int64_t n = padded(keys);
     void *panels = put_all(PANELS, here.K->panel_size(h, keys), NAN), *s = put_all(S, span(rows, n, ld), 7);
     here.K->panel_pack(h, keys, b, 1, h, panels);
-    here.K->tile_additive(rows, n, h, a, lda, panels, w, s, ld);
+    here.K->tile_additive(rows, n, h, a, lda, (attn__panels){panels, h, n}, w, s, ld);
     gaps_untouched(S, s, rows, n, ld);
     return s;
 }

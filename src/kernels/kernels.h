@@ -14,6 +14,12 @@
 
 #include "attn/tensor.h"
 
+/* A matrix (rows, columns) as panel_pack leaves it. A product may be with its first rows and columns alone. */
+typedef struct attn__panels {
+    const void *at;
+    int64_t rows, columns;
+} attn__panels;
+
 /* The kernels of one dtype. */
 typedef struct attn__kernel_table {
 #define ATTN__KERNEL(result, name, arguments) result(*name) arguments;

@@ -78,7 +78,8 @@ typedef struct attn__tile {
     int64_t slot;    /* where its key head is packed */
     attn__span q, k;
     int64_t rows, keys;     /* lengths of q and k */
-    int64_t columns;        /* keys, padded to whole panels */
+    int64_t columns;        /* keys, padded to a multiple of panel_columns */
+    int64_t packed;         /* keys that are packed, also those behind the last that is seen */
     char *worker;           /* its memory */
     const void *query;      /* rows, or e^2q */
     const uint8_t *q_flags; /* of its queries */
@@ -106,8 +107,8 @@ static inline int64_t attn__slot_head(const attn__fused *f, int64_t slot, int64_
 }
 /* The tile's queries: fills row[], and returns the range of keys that any of them sees. */
 attn__span attn__tile_look(const attn__node *n, attn__tile *t, int64_t b, int64_t h, int64_t query_tile);
-/* Turns to a tile of keys of the same queries. */
-void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layout *at, int64_t key_tile);
+/* Turns to those keys of a tile that are not behind the last that the same queries see; there may be none. */
+void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layout *at, int64_t key_tile, attn__span seen);
 /* Scores of the tile, -inf where a pair is hidden. */
 void attn__tile_scores(const attn__node *n, const attn__tile *t, const void *key_panels);
 /* Copies rows that lie `stride` apart; a row that is not finite becomes 0 and gets `flag`. */

@@ -33,17 +33,18 @@ static void dot_backward(const attn__node *n, const attn__task *task, attn__tile
     const attn__kernel_table *K = ATTN__K(n);
     if (n->in[0]->needs_grad) {
         void *dq = t->worker + at->d_query;
-        K->panel_multiply(t->rows, f->width, t->keys, f->factor, ds, f->tile_keys, 1,
-                          attn__in(n, n->scratch, at->key_rows, task->tile * K->panel_size(f->tile_keys, f->width)), true, dq, f->width);
+        attn__panels keys = {attn__in(n, n->scratch, at->key_rows, task->tile * K->panel_size(f->tile_keys, f->width)), t->packed,
+                             f->width};
+        K->panel_multiply(t->rows, f->width, t->keys, f->factor, ds, f->tile_keys, 1, keys, true, dq, f->width);
         attn__add_flagged(n, t, true, ATTN__BAD_KEY, f->factor, ds,
                           attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, t->b, t->g, t->k.begin), f->kv_heads * f->width,
                           f->width, dq, f->width);
     }
     if (n->in[1]->needs_grad) {
         rows dk = key_gradient(n, t);
-        K->panel_multiply(t->keys, f->width, t->rows, f->factor, ds, 1, f->tile_keys,
-                          attn__in(n, n->scratch, at->queries, task->query_tile * K->panel_size(f->tile_queries, f->width)), true, dk.data,
-                          dk.stride);
+        attn__panels queries = {attn__in(n, n->scratch, at->queries, task->query_tile * K->panel_size(f->tile_queries, f->width)), t->rows,
+                                f->width};
+        K->panel_multiply(t->keys, f->width, t->rows, f->factor, ds, 1, f->tile_keys, queries, true, dk.data, dk.stride);
         attn__add_flagged(n, t, false, ATTN__BAD_QUERY, f->factor, ds, t->query, f->width, f->width, dk.data, dk.stride);
     }
 }
@@ -120,9 +121,9 @@ static void value_backward(const attn__node *n, const attn__task *task, attn__ti
     if (f->dropout > 0) {
         attn__tile_drop(n, t, t->scores);
     }
-    K->panel_multiply(t->keys, f->value_width, t->rows, 1, t->scores, 1, f->tile_keys,
-                      attn__in(n, n->scratch, at->gradients, task->query_tile * K->panel_size(f->tile_queries, f->value_width)), true, dv,
-                      stride);
+    attn__panels gradients = {attn__in(n, n->scratch, at->gradients, task->query_tile * K->panel_size(f->tile_queries, f->value_width)),
+                              t->rows, f->value_width};
+    K->panel_multiply(t->keys, f->value_width, t->rows, 1, t->scores, 1, f->tile_keys, gradients, true, dv, stride);
     attn__add_flagged(n, t, false, ATTN__BAD_GRADIENT, 1, t->scores, g, f->value_width, f->value_width, dv, stride);
 }
 
@@ -151,9 +152,9 @@ static void *score_gradients(const attn__node *n, const attn__task *task, attn__
     int64_t slot_row = attn__slot_head(f, t->slot, t->h) * f->d.queries + t->q.begin;
     void *ds = t->worker + at->d_scores, *m = attn__at(n, n->saved, row), *l = attn__in(n, m, 0, f->d.batch * f->d.heads * f->d.queries);
     attn__tile_scores(n, t, attn__in(n, n->scratch, at->keys, task->tile * K->panel_size(f->width, f->tile_keys)));
-    K->panel_multiply(t->rows, t->columns, f->value_width, 1, g, f->value_width, 1,
-                      attn__in(n, n->scratch, at->values, task->tile * K->panel_size(f->value_width, f->tile_keys)), false, ds,
-                      f->tile_keys);
+    attn__panels values = {attn__in(n, n->scratch, at->values, task->tile * K->panel_size(f->value_width, f->tile_keys)), f->value_width,
+                           t->packed};
+    K->panel_multiply(t->rows, t->columns, f->value_width, 1, g, f->value_width, 1, values, false, ds, f->tile_keys);
     if (f->dropout > 0) {
         attn__tile_drop(n, t, ds);
     }
@@ -233,8 +234,8 @@ static void tile_of_queries(const attn__node *n, attn__task *task, int64_t h, in
     task->query_tile = attn__slot_head(f, task->slot, h) * f->query_tiles + tile;
     load_queries(n, task, &t);
     for (int64_t k = chunk.begin; k < chunk.end; k++) {
-        attn__tile_turn(n, &t, at, k);
-        if (seen.begin < t.k.end && t.k.begin < seen.end) {
+        attn__tile_turn(n, &t, at, k, seen);
+        if (t.keys > 0 && seen.begin < t.k.end) {
             task->tile = task->slot * f->key_tiles + k;
             meet(n, task, &t);
         }

@@ -54,20 +54,21 @@ static void load_queries(const attn__node *n, attn__tile *t, void *to, uint8_t *
 }
 
 /* acc += weights v over one tile of keys */
-static void add_keys(const attn__node *n, attn__tile *t, int64_t key_tile, void *m, void *l, void *acc)
+static void add_keys(const attn__node *n, attn__tile *t, attn__span seen, int64_t key_tile, void *m, void *l, void *acc)
 {
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = layout(n);
     const attn__kernel_table *K = ATTN__K(n);
-    attn__tile_turn(n, t, at, key_tile);
+    attn__tile_turn(n, t, at, key_tile, seen);
     int64_t tile = t->slot * f->key_tiles + key_tile;
     attn__tile_scores(n, t, attn__in(n, n->scratch, at->keys, tile * K->panel_size(f->width, f->tile_keys)));
     K->tile_softmax(t->rows, t->columns, t->scores, f->tile_keys, m, l, f->value_width, acc);
     if (f->dropout > 0) {
         attn__tile_drop(n, t, t->scores);
     }
-    K->panel_multiply(t->rows, f->value_width, t->keys, 1, t->scores, f->tile_keys, 1,
-                      attn__in(n, n->scratch, at->values, tile * K->panel_size(f->tile_keys, f->value_width)), true, acc, f->value_width);
+    attn__panels values = {attn__in(n, n->scratch, at->values, tile * K->panel_size(f->tile_keys, f->value_width)), t->packed,
+                           f->value_width};
+    K->panel_multiply(t->rows, f->value_width, t->keys, 1, t->scores, f->tile_keys, 1, values, true, acc, f->value_width);
     attn__add_flagged(n, t, true, ATTN__BAD_VALUE, 1, t->scores,
                       attn__head(n, n->in[2]->data, f->d.keys, f->kv_heads, f->value_width, t->b, t->g, t->k.begin),
                       f->kv_heads * f->value_width, f->value_width, acc, f->value_width);
@@ -91,7 +92,7 @@ static void tile_of_queries(attn__node *n, int64_t b, int64_t h, int64_t slot, i
     K->zero(t.rows * K->panel_columns(), l);
     K->hide(t.rows, 0, 0, NULL, m);
     for (int64_t k = seen.begin / f->tile_keys; k * f->tile_keys < seen.end; k++) {
-        add_keys(n, &t, k, m, l, acc);
+        add_keys(n, &t, seen, k, m, l, acc);
     }
     K->tile_finish(t.rows, f->value_width, acc, l, inverse,
                    attn__head(n, n->out->data, f->d.queries, f->d.heads, f->value_width, b, h, t.q.begin), f->d.heads * f->value_width);

@@ -24,11 +24,13 @@ attn__span attn__tile_look(const attn__node *n, attn__tile *t, int64_t b, int64_
     return f->masked ? seen : (attn__span){0, f->d.keys};
 }
 
-void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layout *at, int64_t key_tile)
+void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layout *at, int64_t key_tile, attn__span seen)
 {
     const attn__fused *f = n->attributes;
     int64_t panel = ATTN__K(n)->panel_columns();
     t->k = attn__range(f->d.keys, f->tile_keys, key_tile);
+    t->packed = t->k.end - t->k.begin;
+    t->k.end = t->k.end < seen.end ? t->k.end : seen.end;
     t->keys = t->k.end - t->k.begin;
     t->columns = (t->keys + panel - 1) / panel * panel;
     t->k_flags = (const uint8_t *)n->scratch + at->key_flags + t->slot * f->d.keys + t->k.begin;
@@ -172,12 +174,13 @@ void attn__tile_scores(const attn__node *n, const attn__tile *t, const void *key
 {
     const attn__fused *f = n->attributes;
     const attn__kernel_table *K = ATTN__K(n);
+    attn__panels keys = {key_panels, f->width, t->packed};
     if (f->additive) {
-        K->tile_additive(t->rows, t->columns, f->width, t->query, f->units, key_panels, attn__at(n, f->w->data, t->h * f->width), t->scores,
+        K->tile_additive(t->rows, t->columns, f->width, t->query, f->units, keys, attn__at(n, f->w->data, t->h * f->width), t->scores,
                          f->tile_keys);
         plain_pairs(n, t);
     } else {
-        K->panel_multiply(t->rows, t->columns, f->width, f->factor, t->query, f->width, 1, key_panels, false, t->scores, f->tile_keys);
+        K->panel_multiply(t->rows, t->columns, f->width, f->factor, t->query, f->width, 1, keys, false, t->scores, f->tile_keys);
     }
     if (f->soft_cap != 0) {
         cap(n, t);

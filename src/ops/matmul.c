@@ -25,12 +25,13 @@ typedef struct matrix {
     int64_t step, row, column;
 } matrix;
 
-/* C[b] = A[b] B[b], or C[b] += where `add`; C is (m,n) and contiguous. The last three numbers are for multiply to set. */
+/* C[b] = A[b] B[b], or C[b] += where `add`; C is (m,n) and contiguous. The last numbers are for multiply to set. */
 typedef struct product {
     const attn__node *node;
     matrix a, b, c;
     int64_t batch, m, n, k;
     bool add;
+    int64_t rows, columns;        /* of a tile */
     int64_t down, across, packed; /* tiles of one matrix C, elements of one packed B */
 } product;
 
@@ -65,12 +66,11 @@ static void multiply_tile(void *ctx, int64_t tile)
 {
     const product *p = ctx;
     int64_t batch = tile / p->down / p->across;
-    attn__span i = attn__range(p->m, tile_rows(p->m), tile % p->down),
-               j = attn__range(p->n, tile_columns(p->n), tile / p->down % p->across);
+    attn__span i = attn__range(p->m, p->rows, tile % p->down), j = attn__range(p->n, p->columns, tile / p->down % p->across);
     void *a = element(p, &p->a, batch, i.begin, 0), *c = element(p, &p->c, batch, i.begin, j.begin);
     if (p->packed > 0) {
-        ATTN__K(p->node)->panel_multiply(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column, packed(p, batch, j.begin),
-                                         p->add, c, p->c.row);
+        ATTN__K(p->node)->panel_multiply(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column,
+                                         (attn__panels){packed(p, batch, j.begin), p->k, p->n - j.begin}, p->add, c, p->c.row);
     } else {
         ATTN__K(p->node)->gemm(i.end - i.begin, j.end - j.begin, p->k, 1, a, p->a.row, p->a.column, element(p, &p->b, batch, 0, j.begin),
                                p->b.row, p->b.column, p->add, c, p->c.row);
@@ -81,7 +81,8 @@ static void multiply(product *p)
 {
     int threads = attn__tape_threads(p->node->tape);
     double work = (double)p->batch * (double)p->m * (double)p->n * (double)p->k / 16; /* vectors do 16 multiply-adds at a time */
-    p->down = attn__tiles(p->m, tile_rows(p->m)), p->across = attn__tiles(p->n, tile_columns(p->n)),
+    p->rows = tile_rows(p->m), p->columns = tile_columns(p->n);
+    p->down = attn__tiles(p->m, p->rows), p->across = attn__tiles(p->n, p->columns);
     p->packed = packed_size(p->node, p->m, p->n, p->k);
     int64_t tiles = p->batch * p->down * p->across, packs = p->packed > 0 ? p->batch * attn__tiles(p->n, PACK_COLUMNS) : 0;
     if (packs > 0) {
