@@ -103,11 +103,18 @@ void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worke
 int attn__workers(int threads);
 
 /* Cuts 0..n-1 into tiles of `grain`. Use: for tile t, [begin,end) = attn__range(n, grain, t). */
-int64_t attn__tiles(int64_t n, int64_t grain);
+static inline int64_t attn__tiles(int64_t n, int64_t grain)
+{
+    return n / grain + (n % grain != 0);
+}
 typedef struct attn__span {
     int64_t begin, end;
 } attn__span;
-attn__span attn__range(int64_t n, int64_t grain, int64_t tile);
+static inline attn__span attn__range(int64_t n, int64_t grain, int64_t tile)
+{
+    int64_t begin = tile * grain;
+    return (attn__span){begin, n - begin < grain ? n : begin + grain};
+}
 
 /* The value of OMP_NUM_THREADS (NULL: not set) names a number of threads, as OpenMP understands it. */
 bool attn__asks_for_threads(const char *text);

@@ -26,17 +26,19 @@ bool attn__asks_for_threads(const char *text)
 }
 
 #ifdef _OPENMP
-static int allowed; /* to use of the processors' time, unless the user has asked for a number of threads */
+static int allowed; /* by processors and quota, unless the user has asked for a number of threads */
 static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
-
-static void find_allowed(void)
-{
-    allowed = attn__asks_for_threads(getenv("OMP_NUM_THREADS")) ? 0 : attn__quota("/proc/self", "cgroup", "/sys/fs/cgroup");
-}
 
 static int least(int a, int b)
 {
     return a < b ? a : b;
+}
+
+/* Once: each loop asks for its result, and it takes several calls of the system. */
+static void find_allowed(void)
+{
+    bool asked = attn__asks_for_threads(getenv("OMP_NUM_THREADS"));
+    allowed = asked ? MOST_THREADS : least(omp_get_num_procs(), attn__quota("/proc/self", "cgroup", "/sys/fs/cgroup"));
 }
 #endif
 
@@ -45,8 +47,7 @@ int attn_default_threads(void)
 #ifdef _OPENMP
     (void)pthread_once(&allowed_once, find_allowed);
     int limit = omp_get_max_threads(); /* LLVM's runtime makes any number of a variable that holds none */
-    int threads = limit > 0 ? least(limit, MOST_THREADS) : MOST_THREADS;
-    return allowed == 0 ? threads : least(threads, least(omp_get_num_procs(), allowed));
+    return least(limit > 0 ? least(limit, MOST_THREADS) : MOST_THREADS, allowed);
 #else
     return 1;
 #endif
@@ -166,15 +167,4 @@ static void call(void *ctx, int64_t tile, int worker)
 void attn__parallel(int threads, int64_t tiles, double cost, attn__tile_fn fn, void *ctx)
 {
     attn__parallel_workers(threads, tiles, cost, call, &(plain){fn, ctx});
-}
-
-int64_t attn__tiles(int64_t n, int64_t grain)
-{
-    return n / grain + (n % grain != 0);
-}
-
-attn__span attn__range(int64_t n, int64_t grain, int64_t tile)
-{
-    int64_t begin = tile * grain;
-    return (attn__span){begin, n - begin < grain ? n : begin + grain};
 }

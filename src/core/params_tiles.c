@@ -19,25 +19,40 @@ static int64_t touched_rows(const attn_params *p, int id)
     return n;
 }
 
-static int64_t tiles_of(const attn_params *p, int id)
+/* The tiles of all parameters, and how many elements they hold on average: a parameter of few elements is one tile, too. */
+typedef struct tiling {
+    int64_t tiles;
+    double elements;
+} tiling;
+
+static tiling tiling_of(const attn_params *p, int id)
 {
     const attn_param_config config = attn_params_config(p, id);
     const attn_shape shape = attn_params_shape(p, id);
     if (config.frozen) {
-        return 0;
+        return (tiling){0, 0};
     }
-    return config.sparse_rows ? attn__tiles(touched_rows(p, id), rows_a_tile(shape)) : attn__tiles(attn_shape_count(shape), TILE_ELEMENTS);
+    if (config.sparse_rows) {
+        int64_t rows = touched_rows(p, id);
+        return (tiling){attn__tiles(rows, rows_a_tile(shape)), (double)rows * (double)shape.dim[1]};
+    }
+    int64_t n = attn_shape_count(shape);
+    return (tiling){attn__tiles(n, TILE_ELEMENTS), (double)n};
 }
 
-/* Tiles are counted over all parameters: notes how many there are before each, and returns how many there are. */
-static int64_t count_tiles(const attn_params *p)
+/* Tiles are counted over all parameters: notes how many there are before each. */
+static tiling count_tiles(const attn_params *p)
 {
-    int64_t n = 0, *before = attn__params_scratch(p);
+    tiling all = {0, 0};
+    int64_t *before = attn__params_scratch(p);
     for (int id = 0; before != NULL && id < attn_params_count(p); id++) {
-        before[id] = n;
-        n += tiles_of(p, id);
+        tiling one = tiling_of(p, id);
+        before[id] = all.tiles;
+        all.tiles += one.tiles;
+        all.elements += one.elements;
     }
-    return n;
+    all.elements /= all.tiles > 0 ? (double)all.tiles : 1;
+    return all;
 }
 
 /* The parameter that a tile belongs to: the last that does not begin behind it. (One without tiles begins where the next does.) */
@@ -108,7 +123,8 @@ static void tile_of_loop(void *ctx, int64_t tile)
 
 void attn__params_tiles(const attn_params *p, double cost, attn__span_fn fn, void *ctx)
 {
-    attn__parallel(attn__params_threads(p), count_tiles(p), cost * TILE_ELEMENTS, tile_of_loop, &(loop){p, fn, ctx});
+    tiling all = count_tiles(p);
+    attn__parallel(attn__params_threads(p), all.tiles, cost * all.elements, tile_of_loop, &(loop){p, fn, ctx});
 }
 
 typedef struct sum_loop {
@@ -142,9 +158,9 @@ double attn__params_sum(attn_params *p, double cost, attn__span_sum_fn fn)
 {
     sum_loop l = {.p = p, .fn = fn};
     double sum = 0;
-    for (int64_t tiles = count_tiles(p); l.first < tiles; l.first += GROUP) {
-        int64_t n = tiles - l.first < GROUP ? tiles - l.first : GROUP;
-        attn__parallel(attn__params_threads(p), n, cost * TILE_ELEMENTS, tile_of_sum, &l);
+    for (tiling all = count_tiles(p); l.first < all.tiles; l.first += GROUP) {
+        int64_t n = all.tiles - l.first < GROUP ? all.tiles - l.first : GROUP;
+        attn__parallel(attn__params_threads(p), n, cost * all.elements, tile_of_sum, &l);
         for (int64_t i = 0; i < n; i++) {
             sum += l.part[i];
         }
