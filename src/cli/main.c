@@ -1,5 +1,6 @@
 /* attn SUBCOMMAND ...: finds the subcommand and runs it. */
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,27 @@ static bool hold_standard_streams(void)
     return true;
 }
 
+/* Where the variable is no number or a very large one, LLVM's OpenMP (14) takes sizes from memory that it has not set: it aborts, or asks
+ * for all there is. It reads the variable at the first call; GCC's has done so before main, with a warning of its own. */
+static void drop_nonsense(void)
+{
+#if defined(__clang__)
+    const char *threads = getenv("OMP_NUM_THREADS");
+    char *end = NULL;
+    long n = threads != NULL ? strtol(threads, &end, 10) : 1;
+    if (threads != NULL && attn_has_threads() && (n <= 0 || n > INT_MAX || strspn(end, "0123456789, \t") != strlen(end))) {
+        note(false, "OMP_NUM_THREADS is '%s', no number of threads: passed over", threads);
+        (void)unsetenv("OMP_NUM_THREADS");
+    }
+#endif
+}
+
 int main(int argc, char **argv)
 {
     if (!hold_standard_streams()) {
         return FAILED;
     }
+    drop_nonsense();
     if (!isatty(STDOUT_FILENO)) {
         (void)setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* a whole help text: its loss is then noticed with its reason */
     }
