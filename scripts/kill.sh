@@ -9,6 +9,7 @@ kills=${2-200}
 data=$(realpath "$(dirname "$0")/../data/en.train.tsv")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
 cd "$work"
 options='--seed 5 --epochs 40 --dim 40 --save-every 0 --quiet'
 

@@ -122,7 +122,10 @@ int attn_params_add(attn_params *p, const char *name, attn_shape shape, attn_par
         return -1;
     }
     char *copy = attn__arena_copy(&p->arena, name, strlen(name) + 1);
-    if (copy == NULL || !attn__grow(&p->allocator, (void **)&p->param, &p->capacity, (size_t)p->count + 1, sizeof *p->param)) {
+    void *array = p->param;
+    bool grown = copy != NULL && attn__grow(&p->allocator, &array, &p->capacity, (size_t)p->count + 1, sizeof *p->param);
+    p->param = array;
+    if (!grown) {
         attn__params_fail(p, ATTN_ENOMEM, "params: out of memory for '%s'", name);
         return -1;
     }

@@ -25,7 +25,10 @@ char *attn__html_room(attn__html *h, size_t size)
     if (h->status != ATTN_OK) {
         return NULL;
     }
-    if (size > SIZE_MAX - h->size || !attn__grow(h->allocator, (void **)&h->bytes, &h->capacity, h->size + size, 1)) {
+    void *array = h->bytes;
+    bool grown = size <= SIZE_MAX - h->size && attn__grow(h->allocator, &array, &h->capacity, h->size + size, 1);
+    h->bytes = array;
+    if (!grown) {
         attn__html_fail(h, ATTN_ENOMEM, "page: out of memory");
         return NULL;
     }

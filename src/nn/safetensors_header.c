@@ -57,9 +57,8 @@ static attn_status check_unique(const attn__header_reader *r, const void *struct
 }
 
 /* Room for one more element of an array in memory of the file's allocator. */
-static attn_status one_more(const attn__header_reader *r, void *array_, size_t *capacity, int count, size_t size)
+static attn_status one_more(const attn__header_reader *r, void **array, size_t *capacity, int count, size_t size)
 {
-    void **array = array_;
     return count < INT32_MAX - 1 && attn__grow(&r->f->allocator, array, capacity, (size_t)count + 1, size) ? ATTN_OK : out_of_memory(r);
 }
 
