@@ -222,22 +222,31 @@ static inline T NAME(lanes)(VEC v)
 #endif
 }
 
-/* The largest lane; lanes that hold NaN are passed over, unless it is the first. */
+/* a where a > b, else b */
+static inline QUAD NAME(larger_quad)(QUAD a, QUAD b)
+{
+    typedef SIGNED whole ATTN__VEC_OF(SIGNED, 16);
+    whole mask = (whole)(a > b);
+    return (QUAD)((mask & (whole)a) | (~mask & (whole)b));
+}
+
+/* The largest lane, of lanes without NaN. */
 static inline T NAME(top_lane)(VEC v)
 {
-    T lane[ATTN__VEC_BYTES / sizeof(T)];
-    NAME(store)(lane, v);
-    QUAD q = *(const QUAD *)(const void *)lane;
-    for (int64_t i = QN; i < VN; i += QN) {
-        for (int64_t k = 0; k < QN; k++) {
-            q[k] = lane[i + k] > q[k] ? lane[i + k] : q[k];
+    enum { QUADS = ATTN__VEC_BYTES / 16 };
+    QUAD q[QUADS];
+    memcpy(q, &v, sizeof q);
+    for (int n = QUADS / 2; n > 0; n /= 2) {
+        for (int i = 0; i < n; i++) {
+            q[i] = NAME(larger_quad)(q[i], q[i + n]);
         }
     }
-    T top = q[0];
-    for (int64_t k = 1; k < QN; k++) {
-        top = q[k] > top ? q[k] : top;
-    }
-    return top;
+#if MANTISSA_BITS == 23
+    T a = q[0][0] > q[0][2] ? q[0][0] : q[0][2], b = q[0][1] > q[0][3] ? q[0][1] : q[0][3];
+#else
+    T a = q[0][0], b = q[0][1];
+#endif
+    return a > b ? a : b;
 }
 
 /* Sum of all lanes, in double. */
