@@ -123,6 +123,35 @@ static void judge(double seconds, double work)
     }
     atomic_store_explicit(&rest, length, memory_order_relaxed);
 }
+
+/* The tiles that a thread takes first, alone on a line of the cache. */
+typedef struct share {
+    _Alignas(64) _Atomic int64_t next;
+    int64_t end;
+} share;
+
+/* Each thread has a run of tiles of its own, the same in each loop of as many, so that it finds in its cache what it wrote in the loop
+ * before; who has done his, helps the others. */
+static void run_shares(int workers, int64_t tiles, attn__worker_fn fn, void *ctx)
+{
+    share shares[MOST_THREADS];
+    int64_t each = tiles / workers, more = tiles % workers, begin = 0; /* the first `more` have one more than `each` */
+    for (int w = 0; w < workers; w++) {
+        atomic_init(&shares[w].next, begin);
+        begin += each + (w < more);
+        shares[w].end = begin;
+    }
+#pragma omp parallel num_threads(workers)
+    {
+        int me = omp_get_thread_num();
+        for (int k = 0; k < workers; k++) {
+            share *s = &shares[(me + k) % workers];
+            for (int64_t tile; (tile = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;) {
+                fn(ctx, tile, me);
+            }
+        }
+    }
+}
 #endif
 
 void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worker_fn fn, void *ctx)
@@ -134,10 +163,7 @@ void attn__parallel_workers(int threads, int64_t tiles, double cost, attn__worke
     bool use = workers > 1 && tiles > 1 && (always || work >= WORTH_THREADS) && may_start_threads();
     if (use && (always || !is_resting())) {
         double begin = always ? 0 : omp_get_wtime();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers < tiles ? workers : (int)tiles)
-        for (int64_t tile = 0; tile < tiles; tile++) {
-            fn(ctx, tile, omp_get_thread_num());
-        }
+        run_shares(workers < tiles ? workers : (int)tiles, tiles, fn, ctx);
         if (!always) {
             judge(omp_get_wtime() - begin, work);
         }
