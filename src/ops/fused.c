@@ -92,15 +92,26 @@ static void lay_out_backward(attn__node *n)
 /* Tasks of the backward pass, if the keys can be cut into so many: enough for several threads to share. More cost memory. */
 #define TASKS 8
 
+/* Keys of a tile. Where a head's keys are cut into chunks, tiles are of like size and so many that the chunks are, too: two threads wait
+ * for each other otherwise, for half of the time with 512 keys. */
+static int64_t tile_keys(int64_t keys, int64_t chunks)
+{
+    int64_t tiles = attn__tiles(keys, ATTN__TILE_KEYS);
+    if (chunks == 1 || tiles <= 1) {
+        return keys < ATTN__TILE_KEYS ? larger(keys, 1) : ATTN__TILE_KEYS;
+    }
+    int64_t multiple = tiles > chunks ? chunks : 2;
+    return attn__tiles(keys, attn__tiles(tiles, multiple) * multiple);
+}
+
 static void cut(const attn__node *n, attn__fused *f)
 {
-    int64_t panel = ATTN__K(n)->panel_columns(), heads = larger(f->d.batch * f->kv_heads, 1);
-    int64_t keys = f->d.keys < ATTN__TILE_KEYS ? larger(f->d.keys, 1) : ATTN__TILE_KEYS;
-    f->tile_keys = attn__tiles(keys, panel) * panel;
+    int64_t panel = ATTN__K(n)->panel_columns(), heads = larger(f->d.batch * f->kv_heads, 1), chunks = attn__tiles(TASKS, heads);
+    f->tile_keys = attn__tiles(tile_keys(f->d.keys, chunks), panel) * panel;
     f->tile_queries = f->d.queries < ATTN__TILE_QUERIES ? larger(f->d.queries, 1) : ATTN__TILE_QUERIES;
     f->query_tiles = attn__tiles(f->d.queries, f->tile_queries);
     f->key_tiles = attn__tiles(f->d.keys, f->tile_keys);
-    f->chunk_tiles = larger(attn__tiles(f->key_tiles, attn__tiles(TASKS, heads)), 1);
+    f->chunk_tiles = larger(attn__tiles(f->key_tiles, chunks), 1);
     f->chunks = larger(attn__tiles(f->key_tiles, f->chunk_tiles), 1);
     f->by_head = heads >= TASKS;
     f->slots = f->by_head ? attn__workers(f->threads) : heads;
