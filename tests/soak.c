@@ -12,6 +12,7 @@
 #endif
 
 #include "attn/attn.h"
+#include "support/sanitized.h"
 
 enum { WARM_UP = 4, FEW = 10, MAY_GROW = 1 << 20 };
 
@@ -119,14 +120,6 @@ static void one_round(const char *train_path, const char *test_path, uint64_t se
     attn_corpus_free(test);
     attn_corpus_free(train);
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 int main(int argc, char **argv)
 {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/sanitized.h"
 
 #include "attn/attn.h"
 
@@ -43,6 +44,9 @@ static bool call_no_more(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
+#ifdef SANITIZED
+    return false; /* it calls the system itself */
+#endif
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
@@ -77,7 +81,7 @@ static void a_step_makes_no_call_of_the_system(void **state)
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED) {
-        print_message("skipped: the system does not restrict processes\n");
+        print_message("skipped: the system does not restrict processes, or a sanitizer is at work\n");
     } else {
         assert_false(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS); /* it has called the system */
         assert_true(WIFEXITED(status));
