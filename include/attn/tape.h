@@ -60,9 +60,10 @@ ATTN_API void attn_tape_set_random(attn_tape *t, uint64_t seed, uint64_t step);
  * works on one. @param threads 256 at most [0: attn_default_threads()] */
 ATTN_API void attn_tape_set_threads(attn_tape *t, int threads);
 
-/** @return threads used when none are asked for: as many as OMP_NUM_THREADS says, 256 at most; if it says nothing, as many as there are
- *          processors on which this process may run, and no more than the quota of its control groups (Linux, both versions) allows, as in
- *          a container; 1 when the library was built without OpenMP. Variable, processors and quota are read once */
+/** @return threads used when none are asked for: as many as OMP_NUM_THREADS says, 256 at most; if it says nothing, as many as there were
+ *          processors on which this process might run when it began, and no more than the quota of its control groups (Linux, both
+ *          versions) allows, as in a container; 1 when the library was built without OpenMP. Variable, processors and quota are read once
+ */
 ATTN_API int attn_default_threads(void);
 
 ATTN_API bool attn_has_threads(void); /* whether the library was built with OpenMP */

@@ -1,6 +1,5 @@
 /* attn SUBCOMMAND ...: finds the subcommand and runs it. */
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +57,9 @@ static void drop_nonsense(void)
 {
 #if defined(__clang__)
     const char *threads = getenv("OMP_NUM_THREADS");
-    char *end = NULL;
-    long n = threads != NULL ? strtol(threads, &end, 10) : 1;
-    if (threads != NULL && attn_has_threads() && (n <= 0 || n > INT_MAX || strspn(end, "0123456789, \t") != strlen(end))) {
+    size_t digits = threads != NULL ? strspn(threads, "0123456789") : 0;
+    bool number = digits > 0 && digits < 6 && strtol(threads, NULL, 10) > 0 && strspn(threads, "0123456789,") == strlen(threads);
+    if (threads != NULL && attn_has_threads() && !number) {
         note(false, "OMP_NUM_THREADS is '%s', no number of threads: passed over", threads);
         (void)unsetenv("OMP_NUM_THREADS");
     }

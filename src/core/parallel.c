@@ -1,6 +1,7 @@
 /* The one parallel loop. Threads only choose which tile to work on; what a tile computes and in which order never depends on them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/core.h"
 
@@ -34,11 +35,14 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Once: each loop asks for its result, and it takes several calls of the system. */
+/* Once: each loop asks for its result, and it takes several calls of the system. OpenMP knows on which processors the process may run, but
+ * LLVM's makes any number of a variable that holds none. */
 static void find_allowed(void)
 {
     bool asked = attn__asks_for_threads(getenv("OMP_NUM_THREADS"));
-    allowed = asked ? MOST_THREADS : least(omp_get_num_procs(), attn__quota("/proc/self", "cgroup", "/sys/fs/cgroup"));
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int most = online > 0 && online < MOST_THREADS ? (int)online : MOST_THREADS;
+    allowed = asked ? MOST_THREADS : least(most, attn__quota("/proc/self", "cgroup", "/sys/fs/cgroup"));
 }
 #endif
 
@@ -46,7 +50,7 @@ int attn_default_threads(void)
 {
 #ifdef _OPENMP
     (void)pthread_once(&allowed_once, find_allowed);
-    int limit = omp_get_max_threads(); /* LLVM's runtime makes any number of a variable that holds none */
+    int limit = omp_get_max_threads();
     return least(limit > 0 ? least(limit, MOST_THREADS) : MOST_THREADS, allowed);
 #else
     return 1;

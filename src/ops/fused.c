@@ -92,15 +92,15 @@ static void lay_out_backward(attn__node *n)
 /* Tasks of the backward pass, if the keys can be cut into so many: enough for several threads to share. More cost memory. */
 #define TASKS 8
 
-/* Keys of a tile. Where a head's keys are cut into chunks, tiles are of like size and so many that the chunks are, too: two threads wait
- * for each other otherwise, for half of the time with 512 keys. */
+/* Keys of a tile. Where a head's keys are cut into chunks, tiles are of like size and so many that the chunks are, too, as far as
+ * whole vectors allow: two threads wait for each other otherwise, for half of the time with 512 keys. */
 static int64_t tile_keys(int64_t keys, int64_t chunks)
 {
     int64_t tiles = attn__tiles(keys, ATTN__TILE_KEYS);
     if (chunks == 1 || tiles <= 1) {
         return keys < ATTN__TILE_KEYS ? larger(keys, 1) : ATTN__TILE_KEYS;
     }
-    int64_t multiple = tiles > chunks ? chunks : 2;
+    int64_t multiple = tiles >= chunks ? chunks : 2;
     return attn__tiles(keys, attn__tiles(tiles, multiple) * multiple);
 }
 

@@ -11,8 +11,8 @@
 
 #include "ops/op.h"
 
-/* Most queries and keys of a tile: multiples of the rows and columns that matrix products keep in registers, small enough that the tile's
- * scores, weights and vectors stay in the second-level cache. */
+/* Most queries and keys of a tile (fused.c, cut): multiples of the rows and columns that matrix products keep in registers, small enough
+ * that the tile's scores, weights and vectors stay in the second-level cache. */
 #define ATTN__TILE_QUERIES 96
 #define ATTN__TILE_KEYS    192
 

@@ -31,7 +31,7 @@ void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layou
     t->k = attn__range(f->d.keys, f->tile_keys, key_tile);
     t->packed = t->k.end - t->k.begin;
     t->k.end = t->k.end < seen.end ? t->k.end : seen.end;
-    t->keys = t->k.end - t->k.begin;
+    t->keys = t->k.end > t->k.begin ? t->k.end - t->k.begin : 0;
     t->columns = (t->keys + panel - 1) / panel * panel;
     t->k_flags = (const uint8_t *)n->scratch + at->key_flags + t->slot * f->d.keys + t->k.begin;
 }
