@@ -82,11 +82,11 @@
         }
 
         // Word j gets `value` of the mean, the others keep their proportions; each row still sums to 1. A row moves as far towards 1 or 0,
-        // in parts of its own way there, as the mean does.
+        // in parts of its own way there, as the mean does; all the way is exactly 1.
         move(j, value) {
             const now = this.shown()[j];
             for (const row of this.rows()) {
-                const mine = value > now ? row[j] + (value - now) * ((1 - row[j]) / (1 - now)) : now > 0 ? row[j] * (value / now) : 0;
+                const mine = value > now ? 1 - (1 - row[j]) * ((1 - value) / (1 - now)) : now > 0 ? row[j] * (value / now) : 0;
                 attn.share(row, j, Math.min(Math.max(mine, 0), 1));
             }
         }

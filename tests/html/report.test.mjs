@@ -116,6 +116,15 @@ test('the button returns to the learned weights', withPage('additive.html', {}, 
     assert.deepEqual([await weights(page, 0), await senses(page, 0)], learned);
 }));
 
+test('all the weight is exactly all, from wherever it comes', withPage('scaled.html', {}, async (page) => {
+    for (let k = 1; k < 40; k++) {
+        await card(page, 0).getByRole('button', {name: '恢复学到的权重'}).click();
+        await move(page, 0, 2, k / 40);
+        await move(page, 0, 2, 1);
+        assert.deepEqual(await weights(page, 0), [0, 0, 1, 0], `from ${k / 40}`);
+    }
+}));
+
 test('sliders move by keys', withPage('scaled.html', {}, async (page) => {
     const [before] = [await weights(page, 0)];
     await card(page, 0).locator('input[data-word="2"]').focus();

@@ -87,11 +87,11 @@ static const char *const lines[] = {
     "        }\n",
     "\n",
     "        // Word j gets `value` of the mean, the others keep their proportions; each row still sums to 1. A row moves as far towards 1 or 0,\n",
-    "        // in parts of its own way there, as the mean does.\n",
+    "        // in parts of its own way there, as the mean does; all the way is exactly 1.\n",
     "        move(j, value) {\n",
     "            const now = this.shown()[j];\n",
     "            for (const row of this.rows()) {\n",
-    "                const mine = value > now ? row[j] + (value - now) * ((1 - row[j]) / (1 - now)) : now > 0 ? row[j] * (value / now) : 0;\n",
+    "                const mine = value > now ? 1 - (1 - row[j]) * ((1 - value) / (1 - now)) : now > 0 ? row[j] * (value / now) : 0;\n",
     "                attn.share(row, j, Math.min(Math.max(mine, 0), 1));\n",
     "            }\n",
     "        }\n",
@@ -121,4 +121,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__model_js = {lines, (int)(sizeof lines / sizeof lines[0]), "1KhBIOSVJieP8TzvLpuMcyc51fHDxbPPK51Raz3RXAI="};
+const attn__asset attn__model_js = {lines, (int)(sizeof lines / sizeof lines[0]), "2t7R5SDXHpU8POyF+8x5zdKJ4MjRG2vroEQuO37qn8c="};
