@@ -80,16 +80,16 @@ static void a_step_makes_no_call_of_the_system(void **state)
     }
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED) {
-        print_message("skipped: the system does not restrict processes, or a sanitizer is at work\n");
-    } else {
-        assert_false(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS); /* it has called the system */
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 0);
-    }
     attn_optimizer_free(m.optimizer);
     attn_tape_free(m.tape);
     attn_params_free(m.params);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED) {
+        print_message("skipped: the system does not restrict processes, or a sanitizer is at work\n");
+        skip();
+    }
+    assert_false(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS); /* it has called the system */
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 int main(void)

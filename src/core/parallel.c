@@ -51,7 +51,7 @@ int attn_default_threads(void)
 #ifdef _OPENMP
     (void)pthread_once(&allowed_once, find_allowed);
     int limit = omp_get_max_threads();
-    return least(limit > 0 ? least(limit, MOST_THREADS) : MOST_THREADS, allowed);
+    return limit > 0 ? least(limit, allowed) : allowed;
 #else
     return 1;
 #endif
