@@ -45,8 +45,8 @@ void fuzz_tsv(const uint8_t *data, size_t size, const attn_allocator *a)
 void fuzz_folder(const uint8_t *data, size_t size, const attn_allocator *a)
 {
     static const char *const names[] = {"train.data.txt", "train.gold.txt", "classes_map.txt"};
-    static char home[] = "/tmp/attn-fuzz-XXXXXX";
-    if (home[sizeof home - 2] == 'X' && mkdtemp(home) == NULL) {
+    char home[] = "/tmp/attn-fuzz-XXXXXX";
+    if (mkdtemp(home) == NULL) {
         abort();
     }
     char link[3][64];
@@ -63,6 +63,7 @@ void fuzz_folder(const uint8_t *data, size_t size, const attn_allocator *a)
         unlink(link[i]);
         close_file(&f[i]);
     }
+    rmdir(home);
 }
 
 /* ---- predictions, and two of them side by side ---- */
