@@ -136,7 +136,7 @@ silent
 ends 0 info
 prints 'operations: '
 ends 0 info m.safetensors
-prints 'score scaled-dot, 2 heads, embeddings of 8, 4 hidden a head, position relative, 1 member'
+prints 'score scaled-dot, 2 heads, embeddings of 8, 4 hidden a head, position relative, neighbours 0.3, 1 member'
 prints 'bank: shore (3), money (3)'
 ends 0 gradcheck add softmax
 prints '2 checked, 0 wrong'

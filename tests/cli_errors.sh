@@ -189,8 +189,8 @@ edited() {
 edited 'hidden\\":4,' 'hidden\\":5,'
 refuses "attn: edited.safetensors: the tensors do not fit the configuration: '0.attention.W_q' is (8,8) in the file, (8,10) in the model; " \
     eval edited.safetensors test.tsv
-edited 'attn.word-sense\/1' 'attn.word-sense\/9'
-refuses 'attn: edited.safetensors: no word-sense model: "attn.model" is attn.word-sense/9, expected attn.word-sense/1' info edited.safetensors
+edited 'attn.word-sense\/2' 'attn.word-sense\/9'
+refuses 'attn: edited.safetensors: no word-sense model: "attn.model" is attn.word-sense/9, expected attn.word-sense/1 to 2' info edited.safetensors
 printf 'shore\t1\tthe bank\n' >text.safetensors
 ends 2 info text.safetensors
 says 'attn: text.safetensors: '

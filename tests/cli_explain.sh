@@ -25,17 +25,19 @@ shape_of_head() {
     echo "{head:integer,keys:[[real]],matrix:[[real]],mixed:[real],part:[real],$1query:[real],raw:[real],scaled:[real],scores:[real]$2,values:[[real]]$3,weights:[real]}"
 }
 shape_of() {
-    echo "{begin:integer,count:integer,head_dim:integer,known:[boolean],members:[{bias:[real],heads:[$1],logits:[real],member:integer,prior:[real],probabilities:[real],seed:integer}],probabilities:{animal:real,club:real},scale:real,schema:attn.explain/1,score:string,sense:string,senses:[string],sentence:[string],target:integer,value_dim:integer}"
+    echo "{begin:integer,count:integer,head_dim:integer,known:[boolean],members:[{bias:[real],heads:[$1],logits:[real],member:integer,prior:[real],probabilities:[real],seed:integer}]$2,probabilities:{animal:real,club:real},scale:real,schema:attn.explain/1,score:string,sense:string,senses:[string],sentence:[string],target:integer,value_dim:integer}"
 }
 ends 0 explain m.safetensors 'a bat' --json
-shaped "$(shape_of "$(shape_of_head '' "$additive" "$w")")"
+shaped "$(shape_of "$(shape_of_head '' "$additive" "$w")" ',neighbours:[[real]]')"
 small_model
 ends 0 explain m.safetensors 'a bat' --json
-shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')")"
+shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')" ',neighbours:[[real]]')"
 
 # ---- exact values: a model whose numbers were chosen so that all steps can be done by hand ----
 # q = (2,2,2,2), the key of "river" = (k,k,k,k) with 8 k / 2 = ln 1.5, its distance adds ln 2: weights 1/5 1/5 3/5.
 # New vector (1/5, 3/5, 0 ...); shore hears it times (5,5), money times (10,-10/3): logits 4 and 0, before equal priors ln(3.5) / 2.
+# In training "river" stood near "bank" once, 4 words away, in a sentence of shore: counts 5/9 and 0, where shore has 0.4985 of all counts.
+# So it says 0.3 5/7 ln((5/9 + 0.3 0.4985) / ((5/9 + 0.3) 0.4985)) and 0.3 5/7 ln(0.3 / (5/9 + 0.3)).
 
 ends 0 train train.tsv -o hand.safetensors --epochs 1 --dim 2 --hidden 4 --heads 1 --threads 1 --quiet
 cat >hand.json <<'END'
@@ -92,28 +94,47 @@ unknown words, which share one vector: mud
 
 == senses, from all heads
 
-8. Logit = Σ over the heads of new vector · W, + bias, + prior = 0.5 ln(training sentences of the sense + 0.5)
-9. Softmax: probability = exp(logit) / Σ exp(logit)
+8. Neighbours: what a word says by having stood near 'bank' in training, whatever its weight:
+   0.3 near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);
+   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words
 
-  sense  head 0    bias   prior   logit  exp(logit-max)  probability
-  shore  4.0000  0.0000  0.6264  4.6264          1.0000       0.9820
-  money  0.0000  0.0000  0.6264  0.6264          0.0183       0.0180
+  word   distance   shore    money
+  bank          0  0.0000   0.0000
+  mud          +1  0.0000   0.0000
+  river        +2  0.1077  -0.2246
+  sum              0.1077  -0.2246
+
+9. Logit = Σ over the heads of new vector · W, + bias, + prior = 0.5 ln(training sentences of the sense + 0.5), + neighbours
+10. Softmax: probability = exp(logit) / Σ exp(logit)
+
+  sense  head 0    bias   prior  neighbours   logit  exp(logit-max)  probability
+  shore  4.0000  0.0000  0.6264      0.1077  4.7341          1.0000       0.9870
+  money  0.0000  0.0000  0.6264     -0.2246  0.4018          0.0131       0.0130
 
 == prediction
 
-  * shore  0.9820
-    money  0.0180
+  * shore  0.9870
+    money  0.0130
 END
 ends 0 explain hand.safetensors 'bank mud river'
 silent
 same wanted.txt out.txt
 ends 0 explain hand.safetensors 'bank mud river' --brief --digits 2
 prints '  bank          0  0.00  0.00      0.00   0.00            0.33    0.20'
-[ "$(wc -l <out.txt)" -eq 36 ] || bad "$last: $(wc -l <out.txt) lines"
+[ "$(wc -l <out.txt)" -eq 46 ] || bad "$last: $(wc -l <out.txt) lines"
 ends 0 explain hand.safetensors 'bank mud river' --digits 9
-prints '  * shore  0.982013'
+prints '  * shore  0.9870329'
 printf 'bank mud river\n' | "$attn" explain hand.safetensors - >out.txt 2>err.txt || bad 'explain from stdin'
 same wanted.txt out.txt
+
+# Without neighbours no number and no step tells of them.
+ends 0 train train.tsv -o alone.safetensors --neighbours 0 --epochs 1 --dim 2 --hidden 4 --heads 1 --threads 1 --quiet
+python3 "$support/set_tensors.py" alone.safetensors hand.json || bad 'set_tensors.py'
+ends 0 explain alone.safetensors 'bank mud river'
+prints '8. Logit = Σ over the heads of new vector · W, + bias, + prior = 0.5 ln(training sentences of the sense + 0.5)'
+prints '  shore  4.0000  0.0000  0.6264  4.6264          1.0000       0.9820'
+ends 0 explain alone.safetensors 'bank mud river' --json
+shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')" '' | sed 's/animal:real,club:real/money:real,shore:real/')"
 
 # The other scores: dot leaves the scale out; additive, with w = (1,1,1,1), scores 4 tanh(q + k).
 ends 0 train train.tsv -o dot.safetensors --score dot --position none --epochs 1 --dim 2 --hidden 4 --heads 1 --threads 1 --quiet

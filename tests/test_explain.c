@@ -88,6 +88,9 @@ static void recompute(const attn_explanation *e)
             }
             assert_close(parts[s], logits[s], 1e-6, 1e-6);
             logits[s] += m->bias[s] + m->prior[s];
+            for (int j = 0; j < e->n; j++) {
+                logits[s] += e->neighbours[j * senses + s];
+            }
         }
         assert_all_close(m->logit, logits, senses, 1e-6, 1e-6);
         softmax(logits, senses, p);

@@ -44,10 +44,10 @@ static void assert_same_config(attn_word_sense_config a, attn_word_sense_config 
     const int ints_a[] = {a.dim, a.heads, a.hidden, a.window, a.min_count, a.seeds, a.epochs, a.batch, a.sense_cap, a.patience};
     const int ints_b[] = {b.dim, b.heads, b.hidden, b.window, b.min_count, b.seeds, b.epochs, b.batch, b.sense_cap, b.patience};
     assert_memory_equal(ints_a, ints_b, sizeof ints_a);
-    const double reals_a[] = {a.learning_rate,     a.weight_decay,    a.clip, a.dropout, a.word_dropout,
-                              a.attention_dropout, a.label_smoothing, a.prior};
-    const double reals_b[] = {b.learning_rate,     b.weight_decay,    b.clip, b.dropout, b.word_dropout,
-                              b.attention_dropout, b.label_smoothing, b.prior};
+    const double reals_a[] = {a.learning_rate,     a.weight_decay,    a.clip,  a.dropout,   a.word_dropout,
+                              a.attention_dropout, a.label_smoothing, a.prior, a.neighbours};
+    const double reals_b[] = {b.learning_rate,     b.weight_decay,    b.clip,  b.dropout,   b.word_dropout,
+                              b.attention_dropout, b.label_smoothing, b.prior, b.neighbours};
     assert_memory_equal(reals_a, reals_b, sizeof reals_a);
     assert_true(a.seed == b.seed);
 }
@@ -68,6 +68,7 @@ static void everything_comes_back(void **state)
         config.weight_decay = nextafter(0.05, 1);
         config.clip = 1e9;
         config.prior = 2.0 / 3;
+        config.neighbours = v == 1 ? 0 : 0.1 / 7;
         config.patience = 5;
         make_files(config);
         attn_word_sense *m = load_ok(good);

@@ -147,8 +147,20 @@ static int make_good(void **state)
 static void other_formats_are_refused(void **state)
 {
     (void)state;
-    text_fails("attn.model", NULL, "no word-sense model: \"attn.model\" is missing, expected attn.word-sense/1");
-    text_fails("attn.model", "attn.word-sense/2", "\"attn.model\" is attn.word-sense/2, expected attn.word-sense/1");
+    text_fails("attn.model", NULL, "no word-sense model: \"attn.model\" is missing, expected attn.word-sense/1 to 2");
+    const char *const others[] = {"attn.word-sense/3",
+                                  "attn.word-sense/0",
+                                  "attn.word-sense/",
+                                  "attn.word-sense/12",
+                                  "attn.word-sense/2 ",
+                                  "attn.word-sens",
+                                  "1",
+                                  ""};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char message[100];
+        (void)snprintf(message, sizeof message, "\"attn.model\" is %s, expected attn.word-sense/1 to 2", others[i]);
+        text_fails("attn.model", others[i], message);
+    }
     text_fails("attn.model", "a\nb", "\"attn.model\" is a?b, expected");
 }
 
@@ -186,6 +198,7 @@ static void every_number_of_the_configuration_is_checked(void **state)
                                  "attention_dropout",
                                  "label_smoothing",
                                  "prior",
+                                 "neighbours",
                                  "patience"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char from[60], message[60];
@@ -220,8 +233,7 @@ static void every_number_of_the_configuration_is_checked(void **state)
     edit_fails("attn.config", "\"batch\":4", "\"batch\":0", ATTN_EFORMAT, "batch 0, expected at least 1");
     edit_fails("attn.config", "\"min_count\":1", "\"min_count\":0", ATTN_EFORMAT, "min_count is 0");
     edit_fails("attn.config", "\"label_smoothing\":0.1", "\"label_smoothing\":-0.1", ATTN_EFORMAT,
-               "label_smoothing is -0.1 and prior 0.5, expected at least 0");
-    edit_fails("attn.config", "\"prior\":0.5", "\"prior\":-0.1", ATTN_EFORMAT, "prior -0.1, expected at least 0");
+               "label_smoothing is -0.1, expected at least 0");
 }
 
 static void words_and_senses_are_checked(void **state)
@@ -302,7 +314,8 @@ static void every_tensor_is_needed_and_checked(void **state)
         parts p = open_parts();
         (void)snprintf(name, sizeof name, "%s", p.tensor[i].name);
         (void)attn_shape_format(p.tensor[i].shape, shape);
-        (void)snprintf(message, sizeof message, "'%s' %s is missing", name, shape);
+        bool any_number = strcmp(name, "neighbours") == 0; /* of rows */
+        (void)snprintf(message, sizeof message, "'%s' %s is missing", name, any_number ? "(0,3)" : shape);
         p.tensor[i] = p.tensor[--p.tensors];
         fails(&p, ATTN_EMISMATCH, message);
 
@@ -313,7 +326,7 @@ static void every_tensor_is_needed_and_checked(void **state)
         fails(&p, ATTN_EMISMATCH, message);
 
         p = open_parts();
-        p.tensor[i].shape.dim[0]++;
+        p.tensor[i].shape.dim[any_number ? 1 : 0]++;
         p.tensor[i].data = zeros;
         (void)snprintf(message, sizeof message, "'%s' is (", name);
         fails(&p, ATTN_EMISMATCH, message);
@@ -338,6 +351,44 @@ static void numbers_that_are_not_finite_are_refused(void **state)
     }
 }
 
+/* Entry i of the neighbours becomes another one. */
+static void neighbour_fails(int i, float row, float sense, float count, attn_status status, const char *message)
+{
+    parts p = open_parts();
+    attn_file_tensor *x = tensor_named(&p, "neighbours");
+    size_t size = (size_t)attn_shape_count(x->shape) * sizeof(float);
+    float *values = malloc(size);
+    memcpy(values, x->data, size);
+    memcpy(values + 3 * (int64_t)i, (const float[]){row, sense, count}, 3 * sizeof(float));
+    x->data = values;
+    fails(&p, status, message);
+    free(values);
+}
+
+static void neighbours_are_checked(void **state)
+{
+    (void)state;
+    const char *const none = "neighbours: entry 1 is no word, sense and count", *const misplaced =
+                                                                                    "neighbours: entry 1 is not in its place";
+    neighbour_fails(1, 0, 0, 1, ATTN_EFORMAT, none); /* the unknown word */
+    neighbour_fails(1, -1, 0, 1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 60, 0, 1, ATTN_EFORMAT, none); /* there are 59 words */
+    neighbour_fails(1, 2.5F, 0, 1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 1e30F, 0, 1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 2, -1, 1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 2, 5, 1, ATTN_EFORMAT, none); /* there are 5 senses */
+    neighbour_fails(1, 2, 0.5F, 1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 2, 0, 0, ATTN_EFORMAT, none);
+    neighbour_fails(1, 2, 0, -1, ATTN_EFORMAT, none);
+    neighbour_fails(1, 2, 0, NAN, ATTN_ENONFINITE, "tensor 'neighbours': element 5 is not finite");
+    neighbour_fails(1, 1, 0, 1, ATTN_EFORMAT, misplaced); /* twice the same */
+    neighbour_fails(0, 59, 0, 1, ATTN_EFORMAT, misplaced);
+    neighbour_fails(0, 1, 4, 1, ATTN_EFORMAT, misplaced); /* of the other word, before those of the first */
+    edit_fails("attn.config", "\"neighbours\":0.29999999999999999", "\"neighbours\":0.0", ATTN_EMISMATCH,
+               "'neighbours' (63,3) is in the file only");
+    edit_fails("attn.model", "attn.word-sense/2", "attn.word-sense/1", ATTN_EMISMATCH, "'neighbours' (63,3) is in the file only");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +400,7 @@ int main(void)
         cmocka_unit_test(tensors_of_another_configuration_are_named),
         cmocka_unit_test(every_tensor_is_needed_and_checked),
         cmocka_unit_test(numbers_that_are_not_finite_are_refused),
+        cmocka_unit_test(neighbours_are_checked),
     };
     return cmocka_run_group_tests(tests, make_good, NULL);
 }

@@ -348,7 +348,9 @@ static void numbers_out_of_range_are_named(void **state)
     REFUSE(word_dropout, 1, "word_dropout is 1, expected 0 to 0.99");
     REFUSE(attention_dropout, 1, "attention_dropout is 1, expected 0 to 0.99");
     REFUSE(label_smoothing, 1, "label_smoothing is 1, expected -1 to 0.99");
-    REFUSE(prior, 11, "prior is 11, expected -1 to 10");
+    REFUSE(prior, 11, "prior is 11, expected 0 to 10");
+    REFUSE(prior, -1, "prior is -1, expected 0 to 10");
+    REFUSE(neighbours, -0.1, "neighbours is -0.1, expected 0 to 10");
     REFUSE(patience, -1, "patience is -1, expected 0 to 1e+06");
     REFUSE(score, (attn_score)3, "no such score, position or vectors");
     REFUSE(position, (attn_position)2, "no such score, position or vectors");

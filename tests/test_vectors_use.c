@@ -244,29 +244,6 @@ static void the_width_is_that_of_the_file(void **state)
     attn_corpus_free(c);
 }
 
-/* Vectors of a file leave less to the share of a sense; who names a weight gets it. */
-static void the_prior_goes_by_the_vectors(void **state)
-{
-    (void)state;
-    attn_corpus *c = corpus_with(abc);
-    put_text(FILE_NAME, three_rows);
-    static const struct {
-        attn_vectors vectors;
-        double asked, made;
-    } want[] = {{ATTN_VECTORS_FILE, -1, 0.7}, {ATTN_VECTORS_CORPUS, -1, 0.5}, {ATTN_VECTORS_NONE, -1, 0.5}, {ATTN_VECTORS_FILE, 0, 0}};
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        attn_word_sense_config config = vectors_config(FILE_NAME, ATTN_VECTORS_FORMAT_AUTO);
-        config.vectors = want[i].vectors;
-        config.dim = 2;
-        config.prior = want[i].asked;
-        attn_word_sense *m = new_model(c, config);
-        assert_true(attn_word_sense_get_config(m).prior == want[i].made);
-        attn_word_sense_free(m);
-    }
-    assert_true(attn_word_sense_defaults().prior == -1);
-    attn_corpus_free(c);
-}
-
 /* Nothing is leaked whichever allocation fails, and whatever is wrong with the file. */
 static void memory_may_run_out(void **state)
 {
@@ -346,7 +323,6 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(the_file_is_closed),
         cmocka_unit_test(the_width_is_that_of_the_file),
-        cmocka_unit_test(the_prior_goes_by_the_vectors),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(glove_for_coarsewsd20),
     };

@@ -227,6 +227,7 @@ static void the_prior_is_what_it_says(void **state)
     for (int i = 0; i < 3; i++) {
         attn_word_sense_config config = tiny_config();
         config.prior = priors[i];
+        config.neighbours = 0;
         config.seeds = 1 + i;
         attn_word_sense *m = new_model(c, config);
         attn_prediction p = predict_ok(m, c, "the bank is old", 1);

@@ -62,10 +62,12 @@ typedef struct attn_word_sense_config {
     double word_dropout;                /* share of context words hidden from a sentence */
     double attention_dropout;           /* of weights */
     double label_smoothing;             /* share of the target spread over all senses of the word; -1: by the sentences of a sense */
-    double prior;  /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training; -1: by the vectors */
-    int patience;  /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
-    uint64_t seed; /* of everything random */
-    int threads;   /* 0: attn_default_threads(); never changes the result */
+    double prior;                       /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
+    double neighbours; /* weight at prediction of what words near the ambiguous one say for its senses by themselves, counted in the
+                          training sentences: see attn_explanation; 0: nothing, attention and share alone decide */
+    int patience;      /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
+    uint64_t seed;     /* of everything random */
+    int threads;       /* 0: attn_default_threads(); never changes the result */
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
     const char *vectors_file;                  /* "-": standard input */
     attn_vectors_format vectors_format;        /* how it is written */
@@ -79,8 +81,8 @@ ATTN_API attn_word_sense_config attn_word_sense_defaults(void); /* the default c
 /** A model, trained or not. */
 typedef struct attn_word_sense attn_word_sense;
 
-/** A new, untrained model: vocabulary, senses and candidates are those of the data; embeddings are initialised. A file of word vectors is
- * read once, in memory that grows with the vocabulary and not with the file.
+/** A new, untrained model: vocabulary, senses, candidates and counts are those of the data; embeddings are initialised. A file of word
+ * vectors is read once, in memory that grows with the vocabulary and not with the file.
  * @param train labelled sentences   @param config NULL: all defaults   @return to be freed with attn_word_sense_free; NULL on error
  * @errors ATTN_EINVAL (a number out of range, named; dim is not that of the vectors file), ATTN_EFORMAT (fewer
  * than two senses of every word; no vectors in the file, or a damaged binary one: "FILE: word K of N ..."), ATTN_EIO (vectors file),

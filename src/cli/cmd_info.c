@@ -82,17 +82,17 @@ static void show_model(const arguments *a, const attn_word_sense *m)
     if (a->json) {
         char seed[24];
         (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)c.seed);
-        print_json(json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:s, s:i, s:i, s:b, s:I, s:I, s:o}", "schema", "attn.info/1", "model",
-                             a->model, "score", attn_score_name(c.score), "heads", c.heads, "dim", c.dim, "hidden", c.hidden, "position",
-                             c.position == ATTN_POSITION_NONE ? "none" : "relative", "seed", seed, "members", c.seeds, "epochs",
-                             attn_word_sense_epochs_done(m), "finished", attn_word_sense_finished(m), "parameters",
-                             (json_int_t)attn_word_sense_parameters(m), "vocabulary", (json_int_t)attn_word_sense_vocabulary(m), "words",
-                             words_to_json(m)));
+        print_json(json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:f, s:s, s:i, s:i, s:b, s:I, s:I, s:o}", "schema", "attn.info/1",
+                             "model", a->model, "score", attn_score_name(c.score), "heads", c.heads, "dim", c.dim, "hidden", c.hidden,
+                             "position", c.position == ATTN_POSITION_NONE ? "none" : "relative", "neighbours", c.neighbours, "seed", seed,
+                             "members", c.seeds, "epochs", attn_word_sense_epochs_done(m), "finished", attn_word_sense_finished(m),
+                             "parameters", (json_int_t)attn_word_sense_parameters(m), "vocabulary",
+                             (json_int_t)attn_word_sense_vocabulary(m), "words", words_to_json(m)));
         return;
     }
-    printf("%s: word-sense model%s\nscore %s, %d heads, embeddings of %d, %d hidden a head, position %s, %d member%s\n", a->model,
-           attn_word_sense_finished(m) ? "" : ", training not finished", attn_score_name(c.score), c.heads, c.dim, c.hidden,
-           c.position == ATTN_POSITION_NONE ? "none" : "relative", c.seeds, c.seeds == 1 ? "" : "s");
+    printf("%s: word-sense model%s\nscore %s, %d heads, embeddings of %d, %d hidden a head, position %s, neighbours %g, %d member%s\n",
+           a->model, attn_word_sense_finished(m) ? "" : ", training not finished", attn_score_name(c.score), c.heads, c.dim, c.hidden,
+           c.position == ATTN_POSITION_NONE ? "none" : "relative", c.neighbours, c.seeds, c.seeds == 1 ? "" : "s");
     printf("seed %llu, %d epochs trained, %lld parameters, %lld words in the vocabulary\n", (unsigned long long)c.seed,
            attn_word_sense_epochs_done(m), (long long)attn_word_sense_parameters(m), (long long)attn_word_sense_vocabulary(m));
     for (int w = 0; w < attn_word_sense_words(m); w++) {

@@ -10,7 +10,7 @@ typedef struct page {
     const attn_example *sentence;
     const attn_explanation *e;
     const explain_part *part;
-    double prior; /* weight of the logarithm of how often training saw a sense */
+    const attn_word_sense_config *config;
 } page;
 
 const char *score_name(attn_score score)
@@ -214,33 +214,69 @@ static void print_matrix(const page *p, const attn_head_steps *s)
     free(row);
 }
 
+/* What each word says for each sense, whatever its weight. The sums over the words are added to sums (senses). */
+static void print_neighbours(const page *p, double *sums)
+{
+    const attn_explanation *e = p->e;
+    int senses = e->prediction.n_senses;
+    column *c = calloc((size_t)senses, sizeof *c);
+    double *said = new_numbers((size_t)e->n * (size_t)senses); /* (senses,n) */
+    if (c == NULL) {
+        exit(fail("out of memory"));
+    }
+    for (int s = 0; s < senses; s++) {
+        c[s] = (column){e->prediction.senses[s], said + (int64_t)s * e->n, true};
+        for (int j = 0; j < e->n; j++) {
+            said[s * e->n + j] = e->neighbours[j * senses + s];
+            sums[s] += said[s * e->n + j];
+        }
+    }
+    printf("8. Neighbours: what a word says by having stood near '%s' in training, whatever its weight:\n"
+           "   %g near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);\n"
+           "   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words\n\n",
+           p->sentence->tokens[e->target], p->config->neighbours);
+    print_columns(p, c, senses);
+    printf("\n");
+    free(said);
+    free(c);
+}
+
 /* All heads together: logits and probabilities of one member. */
 static void print_senses(const page *p, const attn_member_steps *m)
 {
-    int senses = p->e->prediction.n_senses, heads = p->e->heads;
-    double *e = exponentials(m->logit, senses);
-    printf("\n== senses, from all heads\n\n"
-           "8. Logit = Σ over the heads of new vector · W, + bias, + prior = %g ln(training sentences of the sense + 0.5)\n"
-           "9. Softmax: probability = exp(logit) / Σ exp(logit)\n\n",
-           p->prior);
-    table t = {.columns = 6 + heads};
+    int senses = p->e->prediction.n_senses, heads = p->e->heads, step = 8;
+    bool neighbours = p->e->neighbours != NULL;
+    double *e = exponentials(m->logit, senses), *sums = new_numbers((size_t)senses);
+    printf("\n== senses, from all heads\n\n");
+    if (neighbours) {
+        print_neighbours(p, sums);
+        step++;
+    }
+    printf("%d. Logit = Σ over the heads of new vector · W, + bias, + prior = %g ln(training sentences of the sense + 0.5)%s\n"
+           "%d. Softmax: probability = exp(logit) / Σ exp(logit)\n\n",
+           step, p->config->prior, neighbours ? ", + neighbours" : "", step + 1);
+    static const char *const titles[] = {"bias", "prior", "neighbours", "logit", "exp(logit-max)", "probability"};
+    table t = {.columns = 6 + heads + neighbours};
     table_text(&t, "sense");
     for (int h = 0; h < heads; h++) {
         table_text(&t, "head %d", h);
     }
-    static const char *const titles[] = {"bias", "prior", "logit", "exp(logit-max)", "probability"};
-    for (int i = 0; i < 5; i++) {
-        table_text(&t, "%s", titles[i]);
+    for (int i = 0; i < 6; i++) {
+        if (i != 2 || neighbours) {
+            table_text(&t, "%s", titles[i]);
+        }
     }
     for (int s = 0; s < senses; s++) {
+        const double first[] = {m->bias[s], m->prior[s], sums[s]}, last[] = {m->logit[s], e[s], m->probability[s]};
         table_text(&t, "%s", p->e->prediction.senses[s]);
         for (int h = 0; h < heads; h++) {
             table_number(&t, m->head[h].part[s], p->part->digits);
         }
-        const double numbers[] = {m->bias[s], m->prior[s], m->logit[s], e[s], m->probability[s]};
-        table_numbers(&t, numbers, 5, p->part->digits);
+        table_numbers(&t, first, 2 + neighbours, p->part->digits);
+        table_numbers(&t, last, 3, p->part->digits);
     }
     table_print(&t);
+    free(sums);
     free(e);
 }
 
@@ -287,9 +323,10 @@ static void print_title(const page *p)
     }
 }
 
-void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part, double prior)
+void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part,
+                       const attn_word_sense_config *config)
 {
-    const page p = {sentence, e, part, prior};
+    const page p = {sentence, e, part, config};
     print_title(&p);
     for (int k = 0; k < e->members; k++) {
         if (is_told(part->member, k)) {

@@ -10,6 +10,7 @@ enum {
     KEY_HIDDEN,
     KEY_POSITION,
     KEY_WINDOW,
+    KEY_NEIGHBOURS,
     KEY_VECTORS,
     KEY_FORMAT,
     KEY_FREEZE,
@@ -49,6 +50,8 @@ static const struct argp_option options[] = {
     {"hidden", KEY_HIDDEN, "H", 0, "Width of a projected query or key in a head; hidden units of the additive score (default 16)", 2},
     {"position", KEY_POSITION, "relative|none", 0, "A learned bias for every distance (default), or none", 2},
     {"window", KEY_WINDOW, "N", 0, "Words looked at on each side of the ambiguous word (default 30)", 2},
+    {"neighbours", KEY_NEIGHBOURS, "X", 0,
+     "Weight of what words near the ambiguous one tell by counts alone, beside attention (default 0.3; 0: nothing)", 2},
     {"vectors", KEY_VECTORS, "FILE|corpus|none", 0,
      "Start of the embeddings: a file of word vectors (word2vec, fastText, GloVe); corpus (default), from the training text; none, random",
      2},
@@ -111,6 +114,9 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
     case KEY_WINDOW:
         c->window = parse_int("window", text, 1, 10000, state);
         return 0;
+    case KEY_NEIGHBOURS:
+        c->neighbours = parse_real("neighbours", text, 0, 10, state);
+        return 0;
     case KEY_VECTORS:
         parse_vectors(text, c);
         return 0;
@@ -170,10 +176,10 @@ static error_t parse_training_option(int key, char *text, struct argp_state *sta
 static bool same_run(const attn_word_sense_config *a, const attn_word_sense_config *b)
 {
     return a->score == b->score && a->position == b->position && a->vectors == b->vectors && a->freeze_vectors == b->freeze_vectors &&
-           a->dim == b->dim && a->heads == b->heads && a->hidden == b->hidden && a->window == b->window && a->seeds == b->seeds &&
-           a->epochs == b->epochs && a->batch == b->batch && a->learning_rate == b->learning_rate && a->weight_decay == b->weight_decay &&
-           a->clip == b->clip && a->dropout == b->dropout && a->label_smoothing == b->label_smoothing && a->patience == b->patience &&
-           a->seed == b->seed;
+           a->dim == b->dim && a->heads == b->heads && a->hidden == b->hidden && a->window == b->window && a->neighbours == b->neighbours &&
+           a->seeds == b->seeds && a->epochs == b->epochs && a->batch == b->batch && a->learning_rate == b->learning_rate &&
+           a->weight_decay == b->weight_decay && a->clip == b->clip && a->dropout == b->dropout &&
+           a->label_smoothing == b->label_smoothing && a->patience == b->patience && a->seed == b->seed;
 }
 
 static error_t parse_run_option(int key, char *text, struct argp_state *state)

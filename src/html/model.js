@@ -22,6 +22,9 @@
             Object.assign(this, data, {words: sentence.words.slice(data.begin, data.begin + data.count), target: sentence.target - data.begin});
             this.members = data.members.map((member) => ({...member, heads: member.heads.map(decodeHead)}));
             this.heads = this.members[0].heads.length;
+            // (count, senses) what a word says whatever its weight, and the sums over the words.
+            this.neighbours = data.neighbours ? Float64Array.from(data.neighbours) : null;
+            this.counted = this.senses.map((_, s) => (this.neighbours ? sum(this.words.map((_, j) => this.neighbours[j * this.senses.length + s])) : 0));
         }
 
         // The learned weights [member][head][word]. float32 sums to 1 to within 1e-7; the rest is shared out.
@@ -52,7 +55,7 @@
         evaluate(weights) {
             const each = this.members.map((member, k) => {
                 const parts = member.heads.map((head, h) => this.part(head, this.mix(head, weights[k][h])));
-                return softmax(this.senses.map((_, s) => sum(parts.map((part) => part[s])) + member.bias[s] + member.prior[s]));
+                return softmax(this.senses.map((_, s) => sum(parts.map((part) => part[s])) + member.bias[s] + member.prior[s] + this.counted[s]));
             });
             return this.senses.map((_, s) => mean(each.map((p) => p[s])));
         }

@@ -79,6 +79,9 @@ void attn__data_explanation(attn__html *h, const attn_explanation *e)
         attn__data_bool(h, e->known[i]);
     }
     attn__data_close(h, ']');
+    if (e->neighbours != NULL) {
+        numbers(h, "neighbours", e->neighbours, (int64_t)e->n * e->prediction.n_senses);
+    }
     attn__data_key(h, "members");
     attn__data_open(h, '[');
     for (int k = 0; k < e->members; k++) {

@@ -19,6 +19,8 @@
             mix: (word) => ['Each word also has a value v. The new vector of ', word, ' is the sum of the values, each times its weight.'],
             sensesStep: () => ['The new vectors of all heads, times the matrix W, say something for each sense; bias and prior (how often training ' +
                 'saw the sense) are added; softmax makes probabilities of it.'],
+            neighboursStep: () => ['Neighbours are added too: what each word says by having stood near the word in question in training, whatever its weight.'],
+            neighbours: 'neighbours',
             word: 'word',
             distance: 'distance',
             query: 'query q',
@@ -57,6 +59,8 @@
             softmax: () => ['softmax 把正负皆可的分数变成份额：exp(分数) 使它们为正，再除以总和使它们加起来等于 1。先减去最大的分数，份额不变。'],
             mix: (word) => ['每个词还有一个值 v。「', word, '」的新向量就是各词的值乘以权重后的总和。'],
             sensesStep: () => ['各头的新向量乘以矩阵 W，就是对每个词义的支持；加上偏置和先验（训练中见过这个词义的次数），再由 softmax 变成概率。'],
+            neighboursStep: () => ['还加上「邻词」：每个词在训练中常出现在被问的词附近，这本身就说明词义，与权重无关。'],
+            neighbours: '邻词',
             word: '词',
             distance: '距离',
             query: '查询 q',
@@ -233,16 +237,28 @@
             const parts = member.heads.map((h) => run.part(h, h.mixed));
             const max = Math.max(...member.logits);
             const heads = [attn.say('sense'), ...member.heads.map((_, h) => attn.say('headColumn', h)), `+ ${attn.say('bias')}`,
-                `+ ${attn.say('prior')}`, `= ${attn.say('logit')}`, 'exp(logit − max)', attn.say('probability')];
+                `+ ${attn.say('prior')}`, ...(run.neighbours ? [`+ ${attn.say('neighbours')}`] : []), `= ${attn.say('logit')}`, 'exp(logit − max)',
+                attn.say('probability')];
             const lines = run.senses.map((sense, s) => row(attn.word(sense), [...parts.map((p) => cell(p[s])), cell(member.bias[s]),
-                cell(member.prior[s]), cell(member.logits[s]), cell(Math.exp(member.logits[s] - max)), cell(member.probabilities[s])]));
+                cell(member.prior[s]), ...(run.neighbours ? [cell(run.counted[s])] : []), cell(member.logits[s]), cell(Math.exp(member.logits[s] - max)), cell(member.probabilities[s])]));
             const column = (s) => Array.from({length: run.dv}, (_, c) => head.matrix[c * run.senses.length + s]);
             const tint = tinted(mostOf(head.mixed, head.matrix));
             const matrix = table('matrix', ['', 'Σ', ...this.components(run.dv)], [
                 row(attn.say('newVector'), [blank(), ...Array.from(head.mixed, tint)], {class: 'first'}),
                 ...run.senses.map((sense, s) => row(attn.word(sense), [cell(parts[headNumber][s]), ...column(s).map(tint)]))]);
-            return [attn.say('sensesStep'), 'logit = Σ new vector · W + bias + prior', [table('senses', heads, lines),
-                this.ensemble(), attn.element('h4', {}, attn.say('headMatrix', headNumber)), matrix].filter(Boolean)];
+            return [[...attn.say('sensesStep'), ...(run.neighbours ? [' ', ...attn.say('neighboursStep')] : [])],
+                `logit = Σ new vector · W + bias + prior${run.neighbours ? ' + neighbours' : ''}`, [table('senses', heads, lines),
+                    this.ensemble(), ...this.neighbours(), attn.element('h4', {}, attn.say('headMatrix', headNumber)), matrix].filter(Boolean)];
+        }
+
+        // What each word says for each sense whatever its weight.
+        neighbours() {
+            const {run} = this;
+            const tint = run.neighbours ? tinted(mostOf(run.neighbours)) : null;
+            const lines = tint ? [...this.rows((j) => part(run.neighbours, run.senses.length, j).map(tint)),
+                row(attn.say('sumRow'), run.counted.map(cell), {class: 'total'})] : [];
+            return tint ? [attn.element('h4', {}, attn.say('neighbours')),
+                table('neighbours', [attn.say('word'), ...run.senses.map((sense) => attn.word(sense))], lines)] : [];
         }
 
         ensemble() {

@@ -13,35 +13,37 @@ typedef struct field {
     size_t offset;
     kind kind;
     double low, high;
+    int since; /* version of the model file that has it */
 } field;
 
 #define AT(name) #name, offsetof(attn_word_sense_config, name)
 
 /* `threads` is missing: it decides nothing. So are the fields that say how to read a vectors file: the model holds what was in it. */
 static const field fields[] = {
-    {AT(score), SCORE, 0, 0},
-    {AT(position), POSITION, 0, 0},
-    {AT(vectors), VECTORS, 0, 0},
-    {AT(freeze_vectors), FLAG, 0, 0},
-    {AT(dim), INTEGER, 1, 4096},
-    {AT(heads), INTEGER, 1, 64},
-    {AT(hidden), INTEGER, 1, 4096},
-    {AT(window), INTEGER, 1, 10000},
-    {AT(min_count), INTEGER, 0, 1000000},
-    {AT(seeds), INTEGER, 1, 100},
-    {AT(epochs), INTEGER, 0, 1000000},
-    {AT(batch), INTEGER, 0, 65536},
-    {AT(sense_cap), INTEGER, 1, 1000000000},
-    {AT(learning_rate), REAL, 0, 100},
-    {AT(weight_decay), REAL, 0, 100},
-    {AT(clip), REAL, 0, 1e9},
-    {AT(dropout), REAL, 0, 0.99},
-    {AT(word_dropout), REAL, 0, 0.99},
-    {AT(attention_dropout), REAL, 0, 0.99},
-    {AT(label_smoothing), REAL, -1, 0.99},
-    {AT(prior), REAL, -1, 10},
-    {AT(patience), INTEGER, 0, 1000000},
-    {AT(seed), SEED, 0, 0},
+    {AT(score), SCORE, 0, 0, 1},
+    {AT(position), POSITION, 0, 0, 1},
+    {AT(vectors), VECTORS, 0, 0, 1},
+    {AT(freeze_vectors), FLAG, 0, 0, 1},
+    {AT(dim), INTEGER, 1, 4096, 1},
+    {AT(heads), INTEGER, 1, 64, 1},
+    {AT(hidden), INTEGER, 1, 4096, 1},
+    {AT(window), INTEGER, 1, 10000, 1},
+    {AT(min_count), INTEGER, 0, 1000000, 1},
+    {AT(seeds), INTEGER, 1, 100, 1},
+    {AT(epochs), INTEGER, 0, 1000000, 1},
+    {AT(batch), INTEGER, 0, 65536, 1},
+    {AT(sense_cap), INTEGER, 1, 1000000000, 1},
+    {AT(learning_rate), REAL, 0, 100, 1},
+    {AT(weight_decay), REAL, 0, 100, 1},
+    {AT(clip), REAL, 0, 1e9, 1},
+    {AT(dropout), REAL, 0, 0.99, 1},
+    {AT(word_dropout), REAL, 0, 0.99, 1},
+    {AT(attention_dropout), REAL, 0, 0.99, 1},
+    {AT(label_smoothing), REAL, -1, 0.99, 1},
+    {AT(prior), REAL, 0, 10, 1},
+    {AT(neighbours), REAL, 0, 10, 2},
+    {AT(patience), INTEGER, 0, 1000000, 1},
+    {AT(seed), SEED, 0, 0, 1},
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 
@@ -68,7 +70,8 @@ attn_word_sense_config attn_word_sense_defaults(void)
         .word_dropout = 0.2,
         .attention_dropout = 0.1,
         .label_smoothing = -1,
-        .prior = -1,
+        .prior = 0.5,
+        .neighbours = 0.3,
     };
 }
 
@@ -207,12 +210,13 @@ static bool field_from_json(const attn__json *value, const field *f, attn_word_s
     return false;
 }
 
-attn_status attn__config_from_json(const attn__json *object, attn_word_sense_config *c, attn_error *error)
+attn_status attn__config_from_json(const attn__json *object, int version, attn_word_sense_config *c, attn_error *error)
 {
     attn_status status = attn__json_is(object, ATTN__JSON_OBJECT) ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "no configuration");
     *c = attn_word_sense_defaults();
+    c->neighbours = 0;
     for (size_t i = 0; i < N_FIELDS && status == ATTN_OK; i++) {
-        if (!field_from_json(attn__json_get(object, fields[i].name), &fields[i], c)) {
+        if (fields[i].since <= version && !field_from_json(attn__json_get(object, fields[i].name), &fields[i], c)) {
             status = attn__fail(error, ATTN_EFORMAT, "configuration: '%s' is missing or not in its range", fields[i].name);
         }
     }

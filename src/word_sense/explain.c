@@ -142,10 +142,10 @@ static void read_logits(reading *r, const attn_tensor *logits, const attn__batch
     for (int s = 0; s < senses; s++) {
         bias[s] = (double)all[r->first + s];
         prior[s] = attn__sense_prior(r->m, r->first + s);
-        logit[s] = attn_tensor_get(logits, r->first + s) + prior[s];
+        logit[s] = attn_tensor_get(logits, r->first + s) + b->counted[r->first + s];
     }
     memset(probabilities, 0, (size_t)r->m->n_senses * sizeof *probabilities);
-    (void)attn__add_probabilities(r->m, logits, 0, b->candidates, 1, probabilities); /* the prediction found them to be finite */
+    (void)attn__add_probabilities(r->m, logits, b, 0, 1, probabilities); /* the prediction found them to be finite */
     to->bias = bias;
     to->prior = prior;
     to->logit = logit;
@@ -174,6 +174,25 @@ static attn_status read_member(attn_word_sense *m, const attn__member *member, c
     return ATTN_OK;
 }
 
+/* What each word says by having stood near the ambiguous word. False if out of memory. */
+static bool read_neighbours(attn_word_sense *m, const attn__encoded *sentence, attn_explanation *e)
+{
+    if (m->config.neighbours == 0) {
+        return true;
+    }
+    int senses = e->prediction.n_senses;
+    int64_t count = (int64_t)e->n * senses;
+    double *all = attn__arena_array(&m->scratch, m->n_senses, sizeof *all); /* of which a word's senses are used */
+    double *neighbours = attn__arena_array(&m->scratch, count, sizeof *neighbours);
+    for (int j = 0; all != NULL && neighbours != NULL && j < e->n; j++) {
+        memset(all, 0, (size_t)m->n_senses * sizeof *all);
+        attn__neighbour_says(m, sentence, j, all);
+        memcpy(neighbours + (int64_t)j * senses, all + m->lemma[sentence->word].first, (size_t)senses * sizeof *all);
+    }
+    e->neighbours = neighbours;
+    return all != NULL && neighbours != NULL;
+}
+
 /* Everything besides the members. */
 static attn_status describe(attn_word_sense *m, const attn__encoded *sentence, attn_explanation *e, attn_error *error)
 {
@@ -192,7 +211,7 @@ static attn_status describe(attn_word_sense *m, const attn__encoded *sentence, a
     e->dv = layer.head_value_dim;
     e->heads = layer.heads;
     e->members = m->config.seeds;
-    return known != NULL ? ATTN_OK : no_memory(error);
+    return known != NULL && read_neighbours(m, sentence, e) ? ATTN_OK : no_memory(error);
 }
 
 static attn_status explain(attn_word_sense *m, const char *const *tokens, int length, attn_explanation *e, attn_error *error)
@@ -202,7 +221,7 @@ static attn_status explain(attn_word_sense *m, const char *const *tokens, int le
     const attn__encoded *const list[] = {&sentence};
     attn_member_steps *member = attn__arena_array(&m->scratch, m->config.seeds, sizeof *member);
     if (member == NULL || !attn__encode(m, &m->scratch, tokens, length, e->target, &sentence) ||
-        !attn__batch_make(m, &m->scratch, list, 1, &b)) {
+        !attn__batch_ask(m, &m->scratch, list, 1, &b)) {
         return no_memory(error);
     }
     attn_status status = describe(m, &sentence, e, error);

@@ -6,11 +6,6 @@
 
 #include "word_sense/vectors.h"
 
-/* Weights of a sense's share if none was asked for, found by cross-validation on training data: the better the vectors, the surer the model
- * is of its evidence, and the nearer the best weight is to Bayes' 1. */
-#define PRIOR           0.5
-#define PRIOR_WITH_FILE 0.7
-
 uint64_t attn__seed_for(uint64_t seed, attn__purpose purpose)
 {
     uint32_t w[4];
@@ -40,6 +35,7 @@ void attn_word_sense_free(attn_word_sense *m)
         attn__member_free(m, &m->member[i]);
     }
     attn_tape_free(m->tape);
+    attn__free(&m->allocator, m->neighbours.entry);
     attn__names_free(&m->vocabulary);
     attn__names_free(&m->lemmas);
     attn__arena_free(&m->arena);
@@ -137,9 +133,6 @@ static attn_status take_config(attn_word_sense *m, const attn_word_sense_config 
     attn_status status = attn__config_check(c, error);
     if (status == ATTN_OK) {
         m->config = *c;
-        if (c->prior < 0) {
-            m->config.prior = c->vectors == ATTN_VECTORS_FILE ? PRIOR_WITH_FILE : PRIOR;
-        }
         m->config.vectors_file = NULL;
         m->config.vectors_progress = NULL;
         m->config.vectors_progress_ctx = NULL;
@@ -160,6 +153,9 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
     attn_status status = take_config(m, &c, error);
     if (status == ATTN_OK) {
         status = attn__vocabulary_build(m, train, error);
+    }
+    if (status == ATTN_OK) {
+        status = attn__neighbours_count(m, train, error);
     }
     if (status == ATTN_OK && c.vectors == ATTN_VECTORS_FILE) {
         status = attn__vectors_read(&v, m, &c, error);

@@ -8,6 +8,9 @@
 #include "core/core.h"
 #include "word_sense/names.h"
 
+/* Words of a vocabulary at most: row numbers that a float32 holds exactly. */
+#define ATTN__MOST_WORDS ((1 << 24) - 1)
+
 /* One sense of one word. Senses of a word are numbered one after the other, the most frequent first. */
 typedef struct attn__sense {
     const char *label;
@@ -18,6 +21,19 @@ typedef struct attn__sense {
 typedef struct attn__lemma {
     int first, senses; /* its senses are first .. first + senses - 1 */
 } attn__lemma;
+
+/* How often a word stood near an ambiguous word in one of its senses, as neighbours.c counts; in the file a row of three numbers. */
+typedef struct attn__neighbour {
+    float row, sense, count; /* row in the vocabulary, number of the sense: both are exact */
+} attn__neighbour;
+_Static_assert(sizeof(attn__neighbour) == 3 * sizeof(float), "a row of the file");
+
+typedef struct attn__neighbours {
+    attn__neighbour *entry; /* by ambiguous word, row, sense */
+    int64_t count;
+    int64_t *begin; /* entries of word w are begin[w] .. begin[w + 1] - 1 */
+    double *share;  /* (S) of the counts of the word */
+} attn__neighbours;
 
 /* One model of the ensemble, and how far it has been trained. */
 typedef struct attn__member {
@@ -44,7 +60,8 @@ struct attn_word_sense {
     attn__lemma *lemma;
     attn__sense *sense;
     int n_senses;
-    attn__member *member; /* config.seeds of them */
+    attn__neighbours neighbours; /* none if config.neighbours is 0 */
+    attn__member *member;        /* config.seeds of them */
     attn_tape *tape;
     attn__arena scratch;  /* of one batch or prediction */
     uint64_t fingerprint; /* of the training data; 0: not trained yet */
@@ -56,10 +73,10 @@ struct attn_word_sense {
 
 /* Every number in its range? ATTN_EINVAL names the first that is not. */
 attn_status attn__config_check(const attn_word_sense_config *c, attn_error *error);
-/* As a JSON object from the allocator, and back (every field must be there). */
+/* As a JSON object from the allocator, and back: every field must be there that the version of the format has; the others are 0. */
 struct attn__json;
 char *attn__config_to_json(const attn_word_sense_config *c, const attn_allocator *allocator);
-attn_status attn__config_from_json(const struct attn__json *object, attn_word_sense_config *c, attn_error *error);
+attn_status attn__config_from_json(const struct attn__json *object, int version, attn_word_sense_config *c, attn_error *error);
 
 /* ---- vocabulary.c ---- */
 
@@ -95,6 +112,7 @@ typedef struct attn__batch {
     int32_t *query;      /* (B,1), its row */
     int32_t *labels;     /* (B) */
     uint8_t *candidates; /* (B,S) */
+    double *counted;     /* (B,S) what attn__counted says of each sentence; NULL in training */
 } attn__batch;
 
 bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e);
@@ -103,6 +121,20 @@ attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, co
                                 int64_t *count, attn_error *error);
 /* Puts n sentences side by side; false if out of memory. */
 bool attn__batch_make(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b);
+/* The same for a prediction. */
+bool attn__batch_ask(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b);
+
+/* ---- neighbours.c ---- */
+
+/* Counts the neighbours of the training sentences, unless config.neighbours is 0. */
+attn_status attn__neighbours_count(attn_word_sense *m, const attn_corpus *train, attn_error *error);
+/* Makes entries ready for use: after counting, or from a file, where ATTN_EFORMAT tells what is wrong with them. */
+attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error);
+/* Adds what word j of the sentence says to the logits (S) of the senses of its ambiguous word. */
+void attn__neighbour_says(const attn_word_sense *m, const attn__encoded *e, int j, double *logit);
+/* What counts of the training data add to the logits (S) of those senses: their priors, and what the neighbours say. The others stay as
+ * they are. */
+void attn__counted(const attn_word_sense *m, const attn__encoded *e, double *logit);
 
 /* ---- model.c ---- */
 
@@ -132,9 +164,9 @@ attn_status attn__member_optimizer(const attn_word_sense *m, attn__member *membe
 
 /* What a prediction adds to the logit of a sense: how often training saw it. */
 double attn__sense_prior(const attn_word_sense *m, int sense);
-/* Adds `share` times the softmax over the senses of row i of the logits (B,S) that `allow`, with their priors, to p. False if a number is
+/* Adds `share` times the softmax over the candidate senses of sentence i of a batch, with what was counted, to p (S). False if a number is
  * not finite. */
-bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p);
+bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, const attn__batch *b, int64_t i, double share, double *p);
 /* Scores of one member alone. */
 attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
                                attn_error *error);

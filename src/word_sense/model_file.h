@@ -5,7 +5,9 @@
 #include "attn/checkpoint.h"
 #include "word_sense/model.h"
 
-#define ATTN__MODEL_FORMAT "attn.word-sense/1"
+/* "attn.model" is this and a version. 1 had no neighbours. */
+#define ATTN__MODEL_FORMAT  "attn.word-sense/"
+#define ATTN__MODEL_VERSION 2
 
 /* What the file holds of a member whose training is under way: the optimiser's state after so many steps (0: no state), and whether there
  * are parameters of a best epoch. */
@@ -14,8 +16,10 @@ typedef struct attn__underway {
     bool best;
 } attn__underway;
 
-/* The tensors of all members: "MEMBER.NAME", "MEMBER.optimizer.m.NAME", "MEMBER.optimizer.v.NAME", "MEMBER.best.NAME". Their data is that
- * of the members, NULL where it is not made yet. In scratch; NULL if out of memory. */
+#define ATTN__NEIGHBOURS "neighbours"
+
+/* The tensors of all members: "MEMBER.NAME", "MEMBER.optimizer.m.NAME", "MEMBER.optimizer.v.NAME", "MEMBER.best.NAME"; and, if they have
+ * a weight, ATTN__NEIGHBOURS. Their data is that of the members, NULL where it is not made yet. In scratch; NULL if out of memory. */
 attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway underway[], int *count);
 
 #endif

@@ -28,21 +28,20 @@ static attn_status parse_text(attn_word_sense *m, const attn_safetensors *f, con
 }
 
 /* Numbers that may be left to us are chosen when a model is made, before it is saved. */
-static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
+static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, int version, attn_error *error)
 {
     attn_word_sense_config config;
     const attn__json *object;
     attn__mark mark = attn__arena_mark(&m->scratch);
     attn_status status = parse_text(m, f, "attn.config", &object, error);
-    status = status == ATTN_OK ? attn__config_from_json(object, &config, error) : status;
+    status = status == ATTN_OK ? attn__config_from_json(object, version, &config, error) : status;
     attn__arena_rewind(&m->scratch, mark);
     if (status == ATTN_OK && (config.min_count < 1 || config.batch < 1)) {
         status = attn__fail(error, ATTN_EFORMAT, "configuration: min_count is %d and batch %d, expected at least 1", config.min_count,
                             config.batch);
     }
-    if (status == ATTN_OK && (config.label_smoothing < 0 || config.prior < 0)) {
-        status = attn__fail(error, ATTN_EFORMAT, "configuration: label_smoothing is %g and prior %g, expected at least 0",
-                            config.label_smoothing, config.prior);
+    if (status == ATTN_OK && config.label_smoothing < 0) {
+        status = attn__fail(error, ATTN_EFORMAT, "configuration: label_smoothing is %g, expected at least 0", config.label_smoothing);
     }
     if (status == ATTN_OK) {
         m->config = config;
@@ -140,7 +139,7 @@ static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f
         status = load_any_words(m, f, error); /* those that are there already come first, and keep their numbers */
     }
     attn__arena_rewind(&m->scratch, mark);
-    return status == ATTN_OK && m->vocabulary.count >= INT32_MAX ? attn__fail(error, ATTN_EFORMAT, "too many words") : status;
+    return status == ATTN_OK && m->vocabulary.count > ATTN__MOST_WORDS ? attn__fail(error, ATTN_EFORMAT, "too many words") : status;
 }
 
 /* Senses of a word must stand together. */
@@ -300,11 +299,28 @@ static attn_status build_member(attn_word_sense *m, attn__member *k, attn__under
     return status;
 }
 
+/* As many neighbours as the file has, if its configuration has any. Memory for them is asked for only once all tensors were compared. */
+static void find_neighbours(attn_word_sense *m, const attn_safetensors *f)
+{
+    int at = m->config.neighbours > 0 ? attn_safetensors_find(f, ATTN__NEIGHBOURS) : -1;
+    attn_shape shape = at >= 0 ? attn_safetensors_get(f, at).shape : (attn_shape){.rank = 0};
+    m->neighbours.count = shape.rank == 2 ? shape.dim[0] : 0;
+}
+
+static attn_status build_neighbours(attn_word_sense *m, attn_error *error)
+{
+    attn__neighbours *n = &m->neighbours;
+    n->entry = n->count > 0 ? attn__calloc(&m->allocator, (size_t)n->count, sizeof *n->entry) : NULL;
+    return n->entry != NULL || n->count == 0 ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the neighbours");
+}
+
 static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, const attn__underway underway[], attn_error *error)
 {
     int count;
+    find_neighbours(m, f);
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
     attn_status status = list != NULL ? compare(f, list, count, error) : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
+    status = status == ATTN_OK ? build_neighbours(m, error) : status;
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
         status = build_member(m, &m->member[i], underway[i], error);
     }
@@ -315,19 +331,29 @@ static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, c
     for (int i = 0; i < count && status == ATTN_OK; i++) {
         status = fill_tensor(f, &list[i], error);
     }
-    return status;
+    return status == ATTN_OK ? attn__neighbours_open(m, error) : status;
 }
 
 /* ---- the file ---- */
 
+/* The version of a format "attn.word-sense/VERSION" that we know, else 0. */
+static int version_of(const char *format)
+{
+    size_t size = strlen(ATTN__MODEL_FORMAT);
+    bool ours = format != NULL && strncmp(format, ATTN__MODEL_FORMAT, size) == 0 && strlen(format) == size + 1;
+    int version = ours ? format[size] - '0' : 0;
+    return version >= 1 && version <= ATTN__MODEL_VERSION ? version : 0;
+}
+
 static attn_status fill_model(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
     const char *format = attn_safetensors_text(f, "attn.model");
-    if (format == NULL || strcmp(format, ATTN__MODEL_FORMAT) != 0) {
-        return attn__fail(error, ATTN_EFORMAT, "no word-sense model: \"attn.model\" is %s, expected " ATTN__MODEL_FORMAT,
-                          format != NULL ? ATTN__QUOTE(format) : "missing");
+    int version = version_of(format);
+    if (version == 0) {
+        return attn__fail(error, ATTN_EFORMAT, "no word-sense model: \"attn.model\" is %s, expected " ATTN__MODEL_FORMAT "1 to %d",
+                          format != NULL ? ATTN__QUOTE(format) : "missing", ATTN__MODEL_VERSION);
     }
-    attn_status status = load_config(m, f, error);
+    attn_status status = load_config(m, f, version, error);
     status = status == ATTN_OK ? load_vocabulary(m, f, error) : status;
     status = status == ATTN_OK ? load_senses(m, f, error) : status;
     status = status == ATTN_OK ? attn__model_open(m, error) : status;

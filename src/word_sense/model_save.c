@@ -14,13 +14,15 @@ typedef struct tensors {
     bool ok;
 } tensors;
 
+/* Of no member if its number is below 0. */
 static void add_tensor(tensors *t, int member, const char *kind, const char *name, attn_shape shape, const void *data)
 {
     size_t size = strlen(kind) + strlen(name) + 24;
     char *full = attn__arena_alloc(t->arena, size);
     t->ok = t->ok && full != NULL;
     if (t->ok) {
-        (void)snprintf(full, size, "%d.%s%s%s", member, kind, kind[0] != '\0' ? "." : "", name);
+        int at = member >= 0 ? snprintf(full, size, "%d.", member) : 0;
+        (void)snprintf(full + at, size - (size_t)at, "%s%s%s", kind, kind[0] != '\0' ? "." : "", name);
         t->list[t->count++] = (attn_file_tensor){full, ATTN_F32, shape, data};
     }
 }
@@ -45,7 +47,7 @@ static void add_member(tensors *t, int number, attn__member *k, attn__underway u
 
 attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway underway[], int *count)
 {
-    int64_t most = 0;
+    int64_t most = 1;
     for (int i = 0; i < m->config.seeds; i++) {
         most += 4 * attn_params_count(m->member[i].params);
     }
@@ -53,6 +55,9 @@ attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway u
     t.ok = t.list != NULL;
     for (int i = 0; i < m->config.seeds && t.ok; i++) {
         add_member(&t, i, &m->member[i], underway[i]);
+    }
+    if (m->config.neighbours > 0) {
+        add_tensor(&t, -1, "", ATTN__NEIGHBOURS, ATTN_SHAPE(m->neighbours.count, 3), m->neighbours.entry);
     }
     *count = t.count;
     return t.ok ? t.list : NULL;
@@ -120,8 +125,10 @@ static attn_status write_model(attn_word_sense *m, const char *path, const attn_
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
     char *owned[] = {attn__config_to_json(&m->config, &m->allocator), names_to_json(&m->vocabulary, &m->allocator), senses_to_json(m),
                      progress_to_json(m, underway)};
-    const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]},      {"attn.senses", owned[2]},
-                                    {"attn.training", owned[3]}, {"attn.model", ATTN__MODEL_FORMAT}, {"attn.version", attn_version()}};
+    char format[sizeof ATTN__MODEL_FORMAT + 12];
+    (void)snprintf(format, sizeof format, "%s%d", ATTN__MODEL_FORMAT, ATTN__MODEL_VERSION);
+    const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]}, {"attn.senses", owned[2]},
+                                    {"attn.training", owned[3]}, {"attn.model", format},        {"attn.version", attn_version()}};
     bool ok = list != NULL && owned[0] != NULL && owned[1] != NULL && owned[2] != NULL && owned[3] != NULL;
     attn_status status = ok ? attn_safetensors_write(path, list, count, texts, sizeof texts / sizeof texts[0], &m->allocator, error)
                             : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);

@@ -12,13 +12,14 @@ double attn__sense_prior(const attn_word_sense *m, int sense)
     return m->config.prior * log(0.5 + (double)m->sense[sense].count);
 }
 
-bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, int64_t i, const uint8_t *allow, double share, double *p)
+bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, const attn__batch *b, int64_t i, double share, double *p)
 {
     double max = -HUGE_VAL, total = 0;
     for (int pass = 0; pass < 3; pass++) {
         for (int s = 0; s < m->n_senses; s++) {
-            if (allow[s]) {
-                double x = attn_tensor_get(logits, i * m->n_senses + s) + attn__sense_prior(m, s);
+            int64_t at = i * m->n_senses + s;
+            if (b->candidates[at]) {
+                double x = attn_tensor_get(logits, at) + b->counted[at];
                 max = pass == 0 ? fmax(max, x) : max;
                 total += pass == 1 ? exp(x - max) : 0;
                 p[s] += pass == 2 ? share * exp(x - max) / total : 0;
@@ -41,7 +42,7 @@ static attn_status add_member(const attn_word_sense *m, attn_tape *t, const attn
         return attn__fail(error, attn_tape_status(t), "%s", attn_tape_message(t));
     }
     for (int64_t i = 0; i < b->size; i++) {
-        if (!attn__add_probabilities(m, logits, i, b->candidates + i * m->n_senses, share, sum + i * m->n_senses)) {
+        if (!attn__add_probabilities(m, logits, b, i, share, sum + i * m->n_senses)) {
             return attn__fail(error, ATTN_ENONFINITE, "the model's scores are not finite: its parameters are too large");
         }
     }
@@ -77,7 +78,7 @@ static attn_status predict_all(attn_word_sense *m, const attn__member *only, con
         }
         attn__batch b;
         double *p = attn__arena_array(&m->scratch, n * m->n_senses, sizeof *p);
-        if (p == NULL || !attn__batch_make(m, &m->scratch, batch, n, &b)) {
+        if (p == NULL || !attn__batch_ask(m, &m->scratch, batch, n, &b)) {
             status = attn__fail(error, ATTN_ENOMEM, "out of memory for a prediction");
         } else {
             memset(p, 0, (size_t)(n * m->n_senses) * sizeof *p);
@@ -224,7 +225,7 @@ attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena
     attn__batch b;
     double *p = attn__arena_array(scratch, m->n_senses, sizeof *p);
     double *w = attn__arena_array(scratch, (int64_t)m->config.heads * e.length, sizeof *w);
-    if (p == NULL || w == NULL || !attn__batch_make(m, scratch, list, 1, &b)) {
+    if (p == NULL || w == NULL || !attn__batch_ask(m, scratch, list, 1, &b)) {
         return no_memory(error);
     }
     memset(p, 0, (size_t)m->n_senses * sizeof *p);

@@ -67,7 +67,7 @@ int32_t attn__vocabulary_add(attn_word_sense *m, const char *token)
         return 0;
     }
     int64_t n = attn__names_add(&m->vocabulary, word, size);
-    return n >= 0 && n < INT32_MAX - 1 ? (int32_t)(n + 1) : -1;
+    return n >= 0 && n < ATTN__MOST_WORDS ? (int32_t)(n + 1) : -1;
 }
 
 static attn_status no_memory(attn_error *error)
@@ -108,9 +108,11 @@ static attn_status build_words(attn_word_sense *m, const attn_corpus *train, att
             ok = attn__names_add(&m->vocabulary, all.list[n].text, all.list[n].size) >= 0;
         }
     }
-    ok = ok && m->vocabulary.count < INT32_MAX;
     attn__free(&m->allocator, counts);
     attn__names_free(&all);
+    if (ok && m->vocabulary.count > ATTN__MOST_WORDS) {
+        return attn__fail(error, ATTN_EINVAL, "%zu words, expected at most %d", m->vocabulary.count, ATTN__MOST_WORDS);
+    }
     return ok ? ATTN_OK : no_memory(error);
 }
 

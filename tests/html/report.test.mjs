@@ -9,11 +9,11 @@ const FRUIT = '她 吃 苹果 和 香蕉';
 const RATE = 'the bank raised its interest rate';
 const HOSTILE = '</script><!--<script> <h2> a"b &amp; \' apple <img/src=x/onerror=document.title=1> `${1}`\\u003c שלום مرحبا \u202eabc 👩‍👩‍👧‍👦 __proto__';
 
-// Every score, with and without positions, several heads, one model and several.
+// Every score, with and without positions and neighbours, several heads, one model and several.
 const MODELS = [
-    ['scaled', 'scaled-dot', 'relative', 1],
-    ['dot', 'dot', 'none', 2],
-    ['additive', 'additive', 'relative', 2],
+    ['scaled', 'scaled-dot', 'relative', 1, 0.3],
+    ['dot', 'dot', 'none', 2, 0],
+    ['additive', 'additive', 'relative', 2, 1],
 ];
 
 // Of one sense a third of the sentences, so that the senses are not equally frequent.
@@ -22,9 +22,9 @@ const uneven = readFileSync(process.env.DATA_ZH, 'utf8').trim().split('\n').filt
 before(async () => {
     write('uneven.tsv', uneven.map((line) => `${line}\n`).join(''));
     const data = ['uneven.tsv', process.env.DATA_EN];
-    for (const [name, score, position, seeds] of MODELS) {
+    for (const [name, score, position, seeds, near] of MODELS) {
         attn(['train', ...data, '-o', `${name}.model`, '--score', score, '--position', position, '--seeds', String(seeds), '--epochs', '3',
-            '--dim', '12', '--hidden', '5', '--heads', '3', '--threads', '1', '--quiet']);
+            '--neighbours', String(near), '--dim', '12', '--hidden', '5', '--heads', '3', '--threads', '1', '--quiet']);
         attn(['report', `${name}.model`, PHONE, FRUIT, '-o', `${name}.html`, '--quiet']);
         attn(['explain', `${name}.model`, RATE, '-o', `${name}-steps.html`, '--head', '2', '--quiet']);
     }
@@ -171,9 +171,12 @@ const softmax = (x) => {
     return e.map((v) => v / sum(e));
 };
 
+// What all words say for sense s, whatever their weights.
+const neighbours = (e, s) => (e.neighbours ? sum(e.neighbours.map((row) => row[s])) : 0);
+
 // What the model says if all heads look at word j alone, from the numbers that the tool prints.
 const lookingAt = (e, j) => {
-    const each = e.members.map((m) => softmax(e.senses.map((_, s) => m.bias[s] + m.prior[s] +
+    const each = e.members.map((m) => softmax(e.senses.map((_, s) => m.bias[s] + m.prior[s] + neighbours(e, s) +
         sum(m.heads.map((h) => sum(h.values[j].map((v, c) => v * h.matrix[c][s])))))));
     return e.senses.map((_, s) => sum(each.map((p) => p[s])) / each.length);
 };
@@ -215,8 +218,9 @@ const numbersOf = (e, head, member) => {
         {position: head.position ? head.scaled.map((v, j) => [v, head.position[j], head.scores[j]]) : head.scores.map((v) => [v])},
         {softmax: [...head.scores.map((s, j) => [s, exps[j], head.weights[j]]), [sum(exps), sum(head.weights)]]},
         {weighted: [...head.values.map((row, j) => row.map((v) => head.weights[j] * v)), head.mixed], values: head.values},
-        {senses: e.senses.map((_, s) => [...member.heads.map((h) => h.part[s]), member.bias[s], member.prior[s], member.logits[s],
-            Math.exp(member.logits[s] - largest), member.probabilities[s]]),
+        {senses: e.senses.map((_, s) => [...member.heads.map((h) => h.part[s]), member.bias[s], member.prior[s],
+            ...(e.neighbours ? [neighbours(e, s)] : []), member.logits[s], Math.exp(member.logits[s] - largest), member.probabilities[s]]),
+        ...(e.neighbours ? {neighbours: [...e.neighbours, e.senses.map((_, s) => neighbours(e, s))]} : {}),
         matrix: [head.mixed, ...transpose(head.matrix).map((row, s) => [head.part[s], ...row])]},
     ];
 };
@@ -269,7 +273,7 @@ test('steps go by buttons and by keys', withPage('scaled-steps.html', {}, async 
     for (let i = 0; i < 6; i++) {
         await page.getByRole('button', {name: 'Next step'}).click();
     }
-    assert.deepEqual(await tables(), ['senses', 'matrix']);
+    assert.deepEqual(await tables(), ['senses', 'neighbours', 'matrix']);
     assert.ok(await page.getByRole('button', {name: 'Next step'}).isDisabled());
 }));
 
@@ -278,10 +282,11 @@ test('steps go by buttons and by keys', withPage('scaled-steps.html', {}, async 
 test('before training senses are as probable as the data make them', withPage('untrained.html', {}, async (page) => {
     const after = await senses(page, 0);
     await chooseIn(page, 'mixing', '模型', '训练前');
-    // The last matrix begins with zeros; what is left is the prior, the square root of the counts.
+    // The last matrix begins with zeros; what is left is the prior, the square root of the counts, and what neighbours say.
     const counts = ['苹果_公司', '苹果_水果'].map((sense) => uneven.filter((line) => line.startsWith(sense)).length);
     assert.ok(counts[0] > 2 * counts[1]);
-    const roots = counts.map((n) => Math.sqrt(n + 0.5));
+    const e = explained('scaled', PHONE);
+    const roots = counts.map((n, s) => Math.sqrt(n + 0.5) * Math.exp(neighbours(e, e.senses.indexOf(['苹果_公司', '苹果_水果'][s]))));
     allClose(await senses(page, 0), roots.map((root) => root / sum(roots)), 1e-9);
     close(sum(await weights(page, 0)), 1, 1e-9);
     await chooseIn(page, 'mixing', '模型', '训练后');

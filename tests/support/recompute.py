@@ -1,5 +1,5 @@
 """Computes a prediction again from the numbers that attn explain --json shows: recompute.py EXPLANATION.json PREDICTION.json
-Only query, keys, w, position, values, matrix, bias and prior are used; every other number must follow from them."""
+Only query, keys, w, position, values, matrix, bias, prior and neighbours are used; every other number must follow from them."""
 import json
 import math
 import sys
@@ -44,7 +44,7 @@ def head_parts(head):
 
 def member_probabilities(member):
     parts = [head_parts(head) for head in member["heads"]]
-    logits = [sum(column) for column in zip(*parts, member["bias"], member["prior"], strict=True)]
+    logits = [sum(column) for column in zip(*parts, member["bias"], member["prior"], *shown.get("neighbours", []), strict=True)]
     close("logits", member["logits"], logits)
     p = softmax(logits)
     close("probabilities", member["probabilities"], p)

@@ -1,4 +1,5 @@
-"""Puts numbers into a model: set_tensors.py MODEL TENSORS.json, {"NAME": {"INDEX,INDEX": number}}; all other elements become 0.
+"""Puts numbers into a model: set_tensors.py MODEL TENSORS.json, {"NAME": {"INDEX,INDEX": number}}; all other elements become 0,
+but neighbours stay unless they are named.
 An index may also be a word of the vocabulary ("=river": its row)."""
 import json
 import struct
@@ -11,6 +12,8 @@ header = json.loads(data[8:8 + size])
 words = json.loads(header["__metadata__"]["attn.vocabulary"])
 for name, about in header.items():
     if name == "__metadata__":
+        continue
+    if name == "neighbours" and name not in wanted:
         continue
     begin, end = about["data_offsets"]
     data[8 + size + begin:8 + size + end] = bytes(end - begin)

@@ -27,6 +27,9 @@ static const char *const lines[] = {
     "            Object.assign(this, data, {words: sentence.words.slice(data.begin, data.begin + data.count), target: sentence.target - data.begin});\n",
     "            this.members = data.members.map((member) => ({...member, heads: member.heads.map(decodeHead)}));\n",
     "            this.heads = this.members[0].heads.length;\n",
+    "            // (count, senses) what a word says whatever its weight, and the sums over the words.\n",
+    "            this.neighbours = data.neighbours ? Float64Array.from(data.neighbours) : null;\n",
+    "            this.counted = this.senses.map((_, s) => (this.neighbours ? sum(this.words.map((_, j) => this.neighbours[j * this.senses.length + s])) : 0));\n",
     "        }\n",
     "\n",
     "        // The learned weights [member][head][word]. float32 sums to 1 to within 1e-7; the rest is shared out.\n",
@@ -57,7 +60,7 @@ static const char *const lines[] = {
     "        evaluate(weights) {\n",
     "            const each = this.members.map((member, k) => {\n",
     "                const parts = member.heads.map((head, h) => this.part(head, this.mix(head, weights[k][h])));\n",
-    "                return softmax(this.senses.map((_, s) => sum(parts.map((part) => part[s])) + member.bias[s] + member.prior[s]));\n",
+    "                return softmax(this.senses.map((_, s) => sum(parts.map((part) => part[s])) + member.bias[s] + member.prior[s] + this.counted[s]));\n",
     "            });\n",
     "            return this.senses.map((_, s) => mean(each.map((p) => p[s])));\n",
     "        }\n",
@@ -121,4 +124,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__model_js = {lines, (int)(sizeof lines / sizeof lines[0]), "2t7R5SDXHpU8POyF+8x5zdKJ4MjRG2vroEQuO37qn8c="};
+const attn__asset attn__model_js = {lines, (int)(sizeof lines / sizeof lines[0]), "mIA7Nigbkf7cd8ycetHRK5yV1pu5jtyDpHH78VQGPXA="};
