@@ -37,7 +37,7 @@ shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')" ',neighbours:[[re
 # q = (2,2,2,2), the key of "river" = (k,k,k,k) with 8 k / 2 = ln 1.5, its distance adds ln 2: weights 1/5 1/5 3/5.
 # New vector (1/5, 3/5, 0 ...); shore hears it times (5,5), money times (10,-10/3): logits 4 and 0, before equal priors ln(3.5) / 2.
 # In training "river" stood near "bank" once, 4 words away, in a sentence of shore: counts 5/9 and 0, where shore has 0.4985 of all counts.
-# So it says 0.3 5/7 ln((5/9 + 0.3 0.4985) / ((5/9 + 0.3) 0.4985)) and 0.3 5/7 ln(0.3 / (5/9 + 0.3)).
+# So it says w 5/7 ln((5/9 + 0.3 0.4985) / ((5/9 + 0.3) 0.4985)) and w 5/7 ln(0.3 / (5/9 + 0.3)), w = 0.3 3 / (3 + 10) for 3 sentences a sense.
 
 ends 0 train train.tsv -o hand.safetensors --epochs 1 --dim 2 --hidden 4 --heads 1 --threads 1 --quiet
 cat >hand.json <<'END'
@@ -95,35 +95,36 @@ unknown words, which share one vector: mud
 == senses, from all heads
 
 8. Neighbours: what a word says by having stood near 'bank' in training, whatever its weight:
-   0.3 near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);
-   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words
+   0.0692 near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);
+   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words;
+   where words are written without spaces, each of its characters says as much in the same way, times 0.3
 
   word   distance   shore    money
   bank          0  0.0000   0.0000
   mud          +1  0.0000   0.0000
-  river        +2  0.1077  -0.2246
-  sum              0.1077  -0.2246
+  river        +2  0.0249  -0.0518
+  sum              0.0249  -0.0518
 
 9. Logit = Σ over the heads of new vector · W, + bias, + prior = 0.5 ln(training sentences of the sense + 0.5), + neighbours
 10. Softmax: probability = exp(logit) / Σ exp(logit)
 
   sense  head 0    bias   prior  neighbours   logit  exp(logit-max)  probability
-  shore  4.0000  0.0000  0.6264      0.1077  4.7341          1.0000       0.9870
-  money  0.0000  0.0000  0.6264     -0.2246  0.4018          0.0131       0.0130
+  shore  4.0000  0.0000  0.6264      0.0249  4.6512          1.0000       0.9833
+  money  0.0000  0.0000  0.6264     -0.0518  0.5746          0.0170       0.0167
 
 == prediction
 
-  * shore  0.9870
-    money  0.0130
+  * shore  0.9833
+    money  0.0167
 END
 ends 0 explain hand.safetensors 'bank mud river'
 silent
 same wanted.txt out.txt
 ends 0 explain hand.safetensors 'bank mud river' --brief --digits 2
 prints '  bank          0  0.00  0.00      0.00   0.00            0.33    0.20'
-[ "$(wc -l <out.txt)" -eq 46 ] || bad "$last: $(wc -l <out.txt) lines"
+[ "$(wc -l <out.txt)" -eq 47 ] || bad "$last: $(wc -l <out.txt) lines"
 ends 0 explain hand.safetensors 'bank mud river' --digits 9
-prints '  * shore  0.9870329'
+prints '  * shore  0.983319'
 printf 'bank mud river\n' | "$attn" explain hand.safetensors - >out.txt 2>err.txt || bad 'explain from stdin'
 same wanted.txt out.txt
 

@@ -57,6 +57,12 @@ static counts by_hand(void)
     return x;
 }
 
+/* "bank" has three sentences of two senses. */
+static double weight_of(double neighbours)
+{
+    return neighbours * 1.5 / (1.5 + 10);
+}
+
 /* What each word of the sentence says for A and B, (words,2). */
 static void ask(const attn_word_sense *m, const char *text, int target, double *logits)
 {
@@ -90,11 +96,11 @@ static void words_say_what_they_were_counted_near(void **state)
         ask(m, "muddy cloud bank money river bank", 2, got);
         for (int s = 0; s < 2; s++) {
             double q = x.share[s];
-            assert_close(got[s], 0.5 * NEAR(2) * said(x.muddy[s], NEAR(1), q), 1e-6, 0);
+            assert_close(got[s], weight_of(0.5) * NEAR(2) * said(x.muddy[s], NEAR(1), q), 1e-6, 0);
             assert_true(got[2 + s] == 0); /* never seen */
             assert_true(got[4 + s] == 0); /* the word itself */
-            assert_close(got[6 + s], 0.5 * NEAR(1) * said(x.money[s], NEAR(1), q), 1e-6, 0);
-            assert_close(got[8 + s], 0.5 * NEAR(2) * said(x.river[s], NEAR(1) + 2 * NEAR(2), q), 1e-6, 0);
+            assert_close(got[6 + s], weight_of(0.5) * NEAR(1) * said(x.money[s], NEAR(1), q), 1e-6, 0);
+            assert_close(got[8 + s], weight_of(0.5) * NEAR(2) * said(x.river[s], NEAR(1) + 2 * NEAR(2), q), 1e-6, 0);
             assert_true(got[10 + s] == 0); /* known, but never near itself */
         }
         assert_true(got[0] > 0 && got[1] < 0 && got[6] < 0 && got[7] > 0);
@@ -103,6 +109,41 @@ static void words_say_what_they_were_counted_near(void **state)
         attn_word_sense_free(m);
         attn_corpus_free(c);
     }
+}
+
+/* Of words without spaces the characters speak too, 0.3 as loud, also those of words that are unknown, or broken. */
+static void characters_speak(void **state)
+{
+    (void)state;
+    attn_corpus *c = attn_corpus_new(NULL);
+    assert_int_equal(add_sentence(c, "A", 0, "果 手机"), ATTN_OK);
+    assert_int_equal(add_sentence(c, "B", 0, "果 机会"), ATTN_OK);
+    attn_word_sense *m = new_model(c, config_of(0.3, 4));
+    assert_int_equal(m->neighbours.count, 6);          /* 手机, 机会; 手, 机 and 机, 会 */
+    const double weight = 0.3 * 1 / (1 + 10), q = 0.5; /* as many counts of A as of B */
+    double got[8];
+    ask(m, "果 手机 飞机 会", 0, got);
+    for (int s = 0; s < 2; s++) {
+        double alone = said(s == 0 ? NEAR(1) : 0, NEAR(1), q), other = said(s == 0 ? 0 : NEAR(1), NEAR(1), q),
+               both = said(NEAR(1), 2 * NEAR(1), q);
+        assert_true(got[s] == 0);
+        assert_close(got[2 + s], weight * NEAR(1) * (alone + 0.3 * (alone + both)), 1e-6, 1e-9);
+        assert_close(got[4 + s], weight * NEAR(2) * 0.3 * both, 1e-6, 1e-9);
+        assert_close(got[6 + s], weight * NEAR(3) * 0.3 * other, 1e-6, 1e-9); /* no word of training, but its character */
+    }
+    attn__arena arena;
+    attn__encoded e;
+    attn__arena_init(&arena, NULL);
+    double broken[2] = {0}, whole[2] = {0};
+    assert_true(attn__encode(m, &arena, (const char *const[]){"果", "\xff\xe4\xbc\x9a\xe6"}, 2, 0, &e)); /* around 会 */
+    attn__neighbour_says(m, &e, 1, broken);
+    assert_true(attn__encode(m, &arena, (const char *const[]){"果", "会"}, 2, 0, &e));
+    attn__neighbour_says(m, &e, 1, whole);
+    assert_true(whole[1] > 0);
+    assert_memory_equal(broken, whole, sizeof whole);
+    attn__arena_free(&arena);
+    attn_word_sense_free(m);
+    attn_corpus_free(c);
 }
 
 /* Entries are sorted by ambiguous word, row and sense; with a window of one word, only that far is counted. */
@@ -116,7 +157,7 @@ static void the_window_bounds_what_is_counted(void **state)
     assert_int_equal(wide->neighbours.begin[1], 4);
     for (int64_t i = 1; i < wide->neighbours.count; i++) {
         const attn__neighbour a = wide->neighbours.entry[i - 1], b = wide->neighbours.entry[i];
-        assert_true(i == 4 || a.row < b.row || (a.row == b.row && a.sense < b.sense));
+        assert_true(i == 4 || a.key < b.key || (a.key == b.key && a.sense < b.sense));
     }
     assert_close((double)wide->neighbours.entry[0].count, NEAR(1) + NEAR(2), 1e-6, 0);
     assert_close((double)narrow->neighbours.entry[0].count, NEAR(1), 1e-6, 0);
@@ -131,15 +172,15 @@ static void a_prediction_hears_them(void **state)
     (void)state;
     const counts x = by_hand();
     attn_corpus *c = corpus(false), *texts = attn_corpus_new(NULL);
-    const double weights[] = {0, 0.3, 2};
+    const double weights[] = {0, 0.3, 9};
     for (int i = 0; i < 3; i++) {
         attn_word_sense_config config = config_of(weights[i], 4);
         config.prior = 1;
         config.seeds = 1 + i;
         attn_word_sense *m = new_model(c, config);
         attn_prediction p = predict_ok(m, texts, "bank money", 0);
-        double a = 2.5 * exp(weights[i] * NEAR(1) * said(0, NEAR(1), x.share[0]));
-        double b = 1.5 * exp(weights[i] * NEAR(1) * said(NEAR(1), NEAR(1), x.share[1]));
+        double a = 2.5 * exp(weight_of(weights[i]) * NEAR(1) * said(0, NEAR(1), x.share[0]));
+        double b = 1.5 * exp(weight_of(weights[i]) * NEAR(1) * said(NEAR(1), NEAR(1), x.share[1]));
         assert_close(p.probabilities[0], a / (a + b), 1e-6, 0);
         assert_int_equal(p.best, i < 2 ? 0 : 1);
         attn_word_sense_free(m);
@@ -161,6 +202,7 @@ static void an_explanation_shows_them(void **state)
     assert_int_equal(attn_word_sense_explain(m, s.tokens, s.length, 2, &e, NULL), ATTN_OK);
     assert_int_equal(e.n, 3);
     assert_memory_equal(e.neighbours, expected, sizeof expected);
+    assert_close(e.neighbours_weight, weight_of(0.3), 1e-15, 0);
     for (int k = 0; k < 2; k++) { /* the last matrix begins with zeros */
         assert_close(e.member[0].logit[k], e.member[0].prior[k] + expected[k] + expected[2 + k] + expected[4 + k], 1e-6, 1e-7);
     }
@@ -177,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_say_what_they_were_counted_near),
+        cmocka_unit_test(characters_speak),
         cmocka_unit_test(the_window_bounds_what_is_counted),
         cmocka_unit_test(a_prediction_hears_them),
         cmocka_unit_test(an_explanation_shows_them),

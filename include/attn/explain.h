@@ -39,10 +39,11 @@ typedef struct attn_head_steps {
  *     logit_s = sum over the heads of part_s + bias_s + prior_s + sum_j neighbours_js,   probability = softmax(logit)
  * where prior_s is config.prior times ln(training examples of the sense + 0.5), and neighbours_js what word j says for sense s by itself,
  * because it stood near the ambiguous word t in training:
- *     neighbours_js = config.neighbours near ln((c_js + 0.3 q_s) / ((c_j + 0.3) q_s)),   near = 5 / (5 + |j - t|);   0 if c_j = 0 or j = t
+ *     neighbours_js = weight near ln((c_js + 0.3 q_s) / ((c_j + 0.3) q_s)),   near = 5 / (5 + |j - t|);   0 if c_j = 0 or j = t
  * Here c_js sums the near of word j over the training sentences of sense s, each looked at through the same window, c_j over those of all
- * senses, and q_s is the share of s in the sums of all words. Source: naive Bayes, with counts that are shrunk to the share (Gale, Church,
- * Yarowsky 1992, Computers and the Humanities 26). */
+ * senses, and q_s is the share of s in the sums of all words; weight = config.neighbours m / (m + 10), with m training sentences a sense of
+ * the ambiguous word. In scripts without spaces each character of word j says 0.3 as much in the same way. Source: naive Bayes, with counts
+ * that are shrunk to the share (Gale, Church, Yarowsky 1992, Computers and the Humanities 26). */
 typedef struct attn_member_steps {
     uint64_t seed;                                    /* of this model */
     const attn_head_steps *head;                      /* (heads) */
@@ -60,6 +61,7 @@ typedef struct attn_explanation {
     int d, dv;                  /* widths of a query or key, and of a value, in one head */
     int heads, members;         /* of each member; of the ensemble */
     const double *neighbours;   /* (n,S) what each word says whatever its weight, for all members; NULL if config.neighbours is 0 */
+    double neighbours_weight;   /* 0 then */
     const attn_member_steps *member; /* (members) */
 } attn_explanation;
 

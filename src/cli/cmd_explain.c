@@ -117,8 +117,7 @@ static int explain_words(const job *j, const attn_example *words, const char *wh
     if (j->a->json) {
         print_json(explanation_to_json(words, &e, &j->a->part));
     } else {
-        const attn_word_sense_config config = attn_word_sense_get_config(j->m);
-        print_explanation(words, &e, &j->a->part, &config);
+        print_explanation(words, &e, &j->a->part, attn_word_sense_get_config(j->m).prior);
     }
     return DONE;
 }

@@ -21,8 +21,8 @@ const char *score_name(attn_score score);
 
 /* ---- explain_print.c ---- */
 
-void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part,
-                       const attn_word_sense_config *config);
+/* `prior` is that of the configuration. */
+void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part, double prior);
 
 /* ---- explain_json.c ---- */
 

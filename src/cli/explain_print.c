@@ -10,7 +10,7 @@ typedef struct page {
     const attn_example *sentence;
     const attn_explanation *e;
     const explain_part *part;
-    const attn_word_sense_config *config;
+    double prior; /* weight of the logarithm of how often training saw a sense */
 } page;
 
 const char *score_name(attn_score score)
@@ -232,9 +232,10 @@ static void print_neighbours(const page *p, double *sums)
         }
     }
     printf("8. Neighbours: what a word says by having stood near '%s' in training, whatever its weight:\n"
-           "   %g near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);\n"
-           "   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words\n\n",
-           p->sentence->tokens[e->target], p->config->neighbours);
+           "   %.3g near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);\n"
+           "   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words;\n"
+           "   where words are written without spaces, each of its characters says as much in the same way, times 0.3\n\n",
+           p->sentence->tokens[e->target], e->neighbours_weight);
     print_columns(p, c, senses);
     printf("\n");
     free(said);
@@ -254,7 +255,7 @@ static void print_senses(const page *p, const attn_member_steps *m)
     }
     printf("%d. Logit = Σ over the heads of new vector · W, + bias, + prior = %g ln(training sentences of the sense + 0.5)%s\n"
            "%d. Softmax: probability = exp(logit) / Σ exp(logit)\n\n",
-           step, p->config->prior, neighbours ? ", + neighbours" : "", step + 1);
+           step, p->prior, neighbours ? ", + neighbours" : "", step + 1);
     static const char *const titles[] = {"bias", "prior", "neighbours", "logit", "exp(logit-max)", "probability"};
     table t = {.columns = 6 + heads + neighbours};
     table_text(&t, "sense");
@@ -323,10 +324,9 @@ static void print_title(const page *p)
     }
 }
 
-void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part,
-                       const attn_word_sense_config *config)
+void print_explanation(const attn_example *sentence, const attn_explanation *e, const explain_part *part, double prior)
 {
-    const page p = {sentence, e, part, config};
+    const page p = {sentence, e, part, prior};
     print_title(&p);
     for (int k = 0; k < e->members; k++) {
         if (is_told(part->member, k)) {

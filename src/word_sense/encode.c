@@ -15,6 +15,7 @@ bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *cons
         ids[j - begin] = attn__token_row(m, tokens[j]);
     }
     *e = (attn__encoded){.ids = ids,
+                         .tokens = tokens + begin,
                          .length = end - begin,
                          .target = target - begin,
                          .begin = begin,

@@ -190,6 +190,7 @@ static bool read_neighbours(attn_word_sense *m, const attn__encoded *sentence, a
         memcpy(neighbours + (int64_t)j * senses, all + m->lemma[sentence->word].first, (size_t)senses * sizeof *all);
     }
     e->neighbours = neighbours;
+    e->neighbours_weight = m->neighbours.weight[sentence->word];
     return all != NULL && neighbours != NULL;
 }
 

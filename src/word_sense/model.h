@@ -22,17 +22,19 @@ typedef struct attn__lemma {
     int first, senses; /* its senses are first .. first + senses - 1 */
 } attn__lemma;
 
-/* How often a word stood near an ambiguous word in one of its senses, as neighbours.c counts; in the file a row of three numbers. */
+/* How often a word or character stood near an ambiguous word in one of its senses, as neighbours.c counts; in the file a row of three
+ * numbers. */
 typedef struct attn__neighbour {
-    float row, sense, count; /* row in the vocabulary, number of the sense: both are exact */
+    float key, sense, count; /* row in the vocabulary, or minus a code point; number of the sense: both are exact */
 } attn__neighbour;
 _Static_assert(sizeof(attn__neighbour) == 3 * sizeof(float), "a row of the file");
 
 typedef struct attn__neighbours {
-    attn__neighbour *entry; /* by ambiguous word, row, sense */
+    attn__neighbour *entry; /* by ambiguous word, key, sense */
     int64_t count;
     int64_t *begin; /* entries of word w are begin[w] .. begin[w + 1] - 1 */
     double *share;  /* (S) of the counts of the word */
+    double *weight; /* (words) of what they say */
 } attn__neighbours;
 
 /* One model of the ensemble, and how far it has been trained. */
@@ -99,9 +101,10 @@ size_t attn__normalise(const char *token, char *buffer, size_t room);
 /* A sentence cut to the window around its ambiguous word. */
 typedef struct attn__encoded {
     const int32_t *ids;
-    int32_t length, target; /* target: place in ids */
-    int32_t begin;          /* of the window in the sentence */
-    int32_t word, sense;    /* lemma and sense number; -1 unknown */
+    const char *const *tokens; /* what the ids stand for: the caller's */
+    int32_t length, target;    /* target: place in ids */
+    int32_t begin;             /* of the window in the sentence */
+    int32_t word, sense;       /* lemma and sense number; -1 unknown */
 } attn__encoded;
 
 typedef struct attn__batch {

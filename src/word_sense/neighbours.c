@@ -1,18 +1,27 @@
 /* Which words stood near an ambiguous word in the training sentences of each sense: counts, that a prediction hears beside attention.
  *     n(t,s) = sum over the words t at distances d in the sentences of sense s of near(d),   near(d) = NEAR / (NEAR + d)
- *     word t at distance d adds to the logit of s:  config.neighbours near(d) ln((n(t,s) + SHRINKAGE q_s) / ((n(t) + SHRINKAGE) q_s))
+ *     word t at distance d adds to the logit of s:  weight near(d) ln((n(t,s) + SHRINKAGE q_s) / ((n(t) + SHRINKAGE) q_s))
  * where q_s is the share of sense s in all counts of the ambiguous word: how much more often t stands near s than near its other senses,
- * and nothing for a word that was never seen there. Source: the likelihoods of naive Bayes (Gale, Church, Yarowsky 1992, "A method for
- * disambiguating word senses in a large corpus", Computers and the Humanities 26), with counts shrunk towards the share; the three
- * numbers were found by cross-validation on training data (docs/word-sense.md). */
+ * and nothing for a word that was never seen there. Few sentences are believed less: weight = config.neighbours m / (m + FEW), m being the
+ * training sentences a sense of the ambiguous word. Source: the likelihoods of naive Bayes (Gale, Church, Yarowsky 1992, "A method for
+ * disambiguating word senses in a large corpus", Computers and the Humanities 26), with counts shrunk towards the share; the numbers
+ * were found by cross-validation on training data (docs/word-sense.md).
+ *
+ * In scripts without spaces the characters of words are counted too, and each speaks like a word, but CHARACTER as loud: most words of a
+ * Chinese sentence were never seen in training, their characters were. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "word_sense/model.h"
+#include <utf8proc.h>
 
-#define NEAR      5.0
-#define SHRINKAGE 0.3
+#include "word_sense/tokenize.h"
+
+#define NEAR           5.0
+#define SHRINKAGE      0.3
+#define FEW            10.0
+#define CHARACTER      0.3
+#define LAST_CHARACTER 0x10FFFF
 
 static double near(int distance)
 {
@@ -21,107 +30,122 @@ static double near(int distance)
 
 /* ---- counting ---- */
 
-/* Sentences of word w are order[begin[w]] .. order[begin[w + 1] - 1], as in the data. */
-typedef struct by_word {
-    int64_t *begin;
-    const attn__encoded **order;
-} by_word;
-
-static bool sort_by_word(const attn_word_sense *m, attn__arena *arena, const attn__encoded *data, int64_t count, by_word *b)
+/* The next character of a script without spaces at *text, which moves behind it; 0 if there is none. Broken bytes are passed over. */
+static int32_t next_character(const char **text)
 {
-    int64_t words = (int64_t)m->lemmas.count;
-    b->begin = attn__arena_array(arena, words + 1, sizeof *b->begin);
-    b->order = attn__arena_array(arena, count, sizeof *b->order);
-    if (b->begin == NULL || b->order == NULL) {
+    while (**text != '\0') {
+        utf8proc_int32_t code = 0;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)*text, -1, &code);
+        *text += n > 0 ? n : 1;
+        if (n > 0 && attn__is_unspaced(code)) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+/* What stood near one ambiguous word, each time it did. */
+typedef struct tally {
+    const attn_allocator *allocator;
+    attn__neighbour *list;
+    size_t count, capacity;
+} tally;
+
+static bool note(tally *t, int32_t key, int32_t sense, double count)
+{
+    void *array = t->list;
+    bool ok = attn__grow(t->allocator, &array, &t->capacity, t->count + 1, sizeof *t->list);
+    t->list = array;
+    if (ok) {
+        t->list[t->count++] = (attn__neighbour){(float)key, (float)sense, (float)count};
+    }
+    return ok;
+}
+
+static bool note_sentence(tally *t, const attn__encoded *e)
+{
+    bool ok = true;
+    for (int j = 0; j < e->length && ok; j++) {
+        if (j == e->target) {
+            continue;
+        }
+        ok = e->ids[j] == 0 || note(t, e->ids[j], e->sense, near(j - e->target));
+        const char *text = e->tokens[j];
+        for (int32_t code = next_character(&text); code != 0 && ok; code = next_character(&text)) {
+            ok = note(t, -code, e->sense, near(j - e->target));
+        }
+    }
+    return ok;
+}
+
+static int compare_numbers(float a, float b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* By count too: sums do not depend on how ties are sorted. */
+static int by_key(const void *a_, const void *b_)
+{
+    const attn__neighbour *a = a_, *b = b_;
+    int key = compare_numbers(a->key, b->key), sense = compare_numbers(a->sense, b->sense);
+    return key != 0 ? key : sense != 0 ? sense : compare_numbers(a->count, b->count);
+}
+
+/* Adds the sums of what was noted to the end of the entries. */
+static bool append(attn_word_sense *m, tally *t, size_t *capacity)
+{
+    attn__neighbours *to = &m->neighbours;
+    void *array = to->entry;
+    bool ok = attn__grow(&m->allocator, &array, capacity, (size_t)to->count + t->count, sizeof *to->entry);
+    to->entry = array;
+    if (t->count > 0) {
+        qsort(t->list, t->count, sizeof *t->list, by_key);
+    }
+    for (size_t i = 0; i < t->count && ok;) {
+        attn__neighbour sum = t->list[i];
+        while (++i < t->count && t->list[i].key == sum.key && t->list[i].sense == sum.sense) {
+            sum.count += t->list[i].count;
+        }
+        to->entry[to->count++] = sum;
+    }
+    t->count = 0;
+    return ok;
+}
+
+/* Sentences by their words; those of one word stay in the order of the data. False if out of memory. */
+static bool sort_by_word(const attn_word_sense *m, attn__arena *arena, const attn__encoded *data, int64_t n, const attn__encoded ***order)
+{
+    int64_t words = (int64_t)m->lemmas.count, *end = attn__arena_array(arena, words, sizeof *end);
+    *order = attn__arena_array(arena, n, sizeof **order);
+    if (end == NULL || *order == NULL) {
         return false;
     }
-    memset(b->begin, 0, (size_t)(words + 1) * sizeof *b->begin);
-    for (int64_t i = 0; i < count; i++) {
-        b->begin[data[i].word]++;
+    memset(end, 0, (size_t)words * sizeof *end);
+    for (int64_t i = 0; i < n; i++) {
+        end[data[i].word]++;
     }
-    for (int64_t w = 1; w <= words; w++) {
-        b->begin[w] += b->begin[w - 1]; /* the end of word w ... */
+    for (int64_t w = 1; w < words; w++) {
+        end[w] += end[w - 1];
     }
-    for (int64_t i = count - 1; i >= 0; i--) {
-        b->order[--b->begin[data[i].word]] = &data[i]; /* ... moves down to its begin */
+    for (int64_t i = n - 1; i >= 0; i--) {
+        (*order)[--end[data[i].word]] = &data[i];
     }
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Counts of one word: sums (V+1,senses), zero before and after use; met: room for V rows. */
-typedef struct tally {
-    float *sums;
-    int32_t *met;
-    int64_t n;
-} tally;
-
-static void count_sentence(const attn_word_sense *m, const attn__encoded *e, tally *t)
-{
-    const attn__lemma *l = &m->lemma[e->word];
-    for (int j = 0; j < e->length; j++) {
-        if (j == e->target || e->ids[j] == 0) {
-            continue;
-        }
-        float *sums = t->sums + (int64_t)e->ids[j] * l->senses;
-        bool new = true;
-        for (int s = 0; s < l->senses && new; s++) {
-            new = sums[s] == 0;
-        }
-        if (new) {
-            t->met[t->n++] = e->ids[j];
-        }
-        sums[e->sense - l->first] += (float)near(j - e->target);
-    }
-}
-
-/* Moves the counts of a word to the end of the entries. */
-static bool append(attn_word_sense *m, int word, tally *t, size_t *capacity)
-{
-    attn__neighbours *to = &m->neighbours;
-    const attn__lemma *l = &m->lemma[word];
-    void *array = to->entry;
-    bool ok = attn__grow(&m->allocator, &array, capacity, (size_t)(to->count + t->n * l->senses), sizeof *to->entry);
-    to->entry = array;
-    qsort(t->met, (size_t)t->n, sizeof *t->met, by_number);
-    for (int64_t i = 0; i < t->n && ok; i++) {
-        float *sums = t->sums + (int64_t)t->met[i] * l->senses;
-        for (int s = 0; s < l->senses; s++) {
-            if (sums[s] > 0) {
-                to->entry[to->count++] = (attn__neighbour){(float)t->met[i], (float)(l->first + s), sums[s]};
-                sums[s] = 0;
-            }
-        }
-    }
-    t->n = 0;
-    return ok;
-}
-
 static bool count(attn_word_sense *m, attn__arena *arena, const attn__encoded *data, int64_t n)
 {
-    int64_t rows = (int64_t)m->vocabulary.count + 1, most = 0;
-    for (int w = 0; w < (int)m->lemmas.count; w++) {
-        most = m->lemma[w].senses > most ? m->lemma[w].senses : most;
-    }
-    by_word b;
+    const attn__encoded **order;
     size_t capacity = 0;
-    tally t = {.sums = attn__arena_array(arena, rows * most, sizeof *t.sums), .met = attn__arena_array(arena, rows, sizeof *t.met)};
-    if (t.sums == NULL || t.met == NULL || !sort_by_word(m, arena, data, n, &b)) {
-        return false;
-    }
-    memset(t.sums, 0, (size_t)(rows * most) * sizeof *t.sums);
-    bool ok = true;
-    for (int w = 0; w < (int)m->lemmas.count && ok; w++) {
-        for (int64_t i = b.begin[w]; i < b.begin[w + 1]; i++) {
-            count_sentence(m, b.order[i], &t);
+    tally t = {.allocator = &m->allocator};
+    bool ok = sort_by_word(m, arena, data, n, &order);
+    for (int64_t i = 0; i < n && ok; i++) {
+        ok = note_sentence(&t, order[i]);
+        if (ok && (i + 1 == n || order[i + 1]->word != order[i]->word)) {
+            ok = append(m, &t, &capacity);
         }
-        ok = append(m, w, &t, &capacity);
     }
+    attn__free(&m->allocator, t.list);
     return ok;
 }
 
@@ -155,7 +179,8 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
     int64_t words = (int64_t)m->lemmas.count;
     to->begin = attn__arena_array(&m->arena, words + 1, sizeof *to->begin);
     to->share = attn__arena_array(&m->arena, m->n_senses, sizeof *to->share);
-    if (to->begin == NULL || to->share == NULL) {
+    to->weight = attn__arena_array(&m->arena, words, sizeof *to->weight);
+    if (to->begin == NULL || to->share == NULL || to->weight == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "out of memory for the neighbours");
     }
     memset(to->begin, 0, (size_t)(words + 1) * sizeof *to->begin);
@@ -165,11 +190,12 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
     attn__neighbour last = {0, 0, 0};
     for (int64_t i = 0; i < to->count; i++) {
         attn__neighbour x = to->entry[i];
-        if (!is_index(x.row, 1, (int64_t)m->vocabulary.count) || !is_index(x.sense, 0, m->n_senses - 1) || !(x.count > 0)) {
+        bool known = is_index(x.key, 1, (int64_t)m->vocabulary.count) || is_index(x.key, -LAST_CHARACTER, -1);
+        if (!known || !is_index(x.sense, 0, m->n_senses - 1) || !(x.count > 0)) {
             return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is no word, sense and count", (long long)i);
         }
         int word = m->sense[(int)x.sense].word, before = m->sense[(int)last.sense].word;
-        if (i > 0 && (word < before || (word == before && (x.row < last.row || (x.row == last.row && x.sense <= last.sense))))) {
+        if (i > 0 && (word < before || (word == before && (x.key < last.key || (x.key == last.key && x.sense <= last.sense))))) {
             return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is not in its place", (long long)i);
         }
         to->begin[word + 1] = i + 1;
@@ -178,10 +204,12 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
     }
     for (int64_t w = 0; w < words; w++) {
         const attn__lemma *l = &m->lemma[w];
-        double total = 0;
+        double total = 0, sentences = 0;
         for (int s = l->first; s < l->first + l->senses; s++) {
             total += to->share[s];
+            sentences += (double)m->sense[s].count;
         }
+        to->weight[w] = m->config.neighbours * sentences / (sentences + FEW * l->senses);
         for (int s = l->first; s < l->first + l->senses; s++) {
             to->share[s] /= total;
         }
@@ -190,13 +218,13 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
     return ATTN_OK;
 }
 
-/* The first entry of the word that is not before the row. */
-static int64_t find(const attn__neighbours *n, int32_t word, float row)
+/* The first entry of the word that is not before the key. */
+static int64_t find(const attn__neighbours *n, int32_t word, float key)
 {
     int64_t low = n->begin[word], high = n->begin[word + 1];
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (n->entry[middle].row < row) {
+        if (n->entry[middle].key < key) {
             low = middle + 1;
         } else {
             high = middle;
@@ -205,22 +233,34 @@ static int64_t find(const attn__neighbours *n, int32_t word, float row)
     return low;
 }
 
-void attn__neighbour_says(const attn_word_sense *m, const attn__encoded *e, int j, double *logit)
+/* Adds what a word or character says that stands near an ambiguous word. */
+static void speak(const attn_word_sense *m, int32_t word, int32_t key, double weight, double *logit)
 {
     const attn__neighbours *n = &m->neighbours;
-    const attn__lemma *l = &m->lemma[e->word];
-    int64_t i = n->count > 0 && j != e->target ? find(n, e->word, (float)e->ids[j]) : 0, end = n->count > 0 ? n->begin[e->word + 1] : 0;
-    double total = 0, weight = m->config.neighbours * near(j - e->target);
-    for (int64_t k = i; k < end && n->entry[k].row == (float)e->ids[j]; k++) {
-        total += (double)n->entry[k].count;
+    const attn__lemma *l = &m->lemma[word];
+    int64_t i = find(n, word, (float)key), end = i;
+    double total = 0;
+    for (; end < n->begin[word + 1] && n->entry[end].key == (float)key; end++) {
+        total += (double)n->entry[end].count;
     }
-    if (j == e->target || total == 0) {
+    for (int s = l->first; s < l->first + l->senses && total > 0; s++) {
+        double q = n->share[s], counted = i < end && (int)n->entry[i].sense == s ? (double)n->entry[i++].count : 0;
+        logit[s] += weight * log((counted + SHRINKAGE * q) / ((total + SHRINKAGE) * q));
+    }
+}
+
+void attn__neighbour_says(const attn_word_sense *m, const attn__encoded *e, int j, double *logit)
+{
+    if (j == e->target || m->neighbours.count == 0) {
         return;
     }
-    for (int s = l->first; s < l->first + l->senses; s++) {
-        bool here = i < end && n->entry[i].row == (float)e->ids[j] && (int)n->entry[i].sense == s;
-        double q = n->share[s], counted = here ? (double)n->entry[i++].count : 0;
-        logit[s] += weight * log((counted + SHRINKAGE * q) / ((total + SHRINKAGE) * q));
+    double weight = m->neighbours.weight[e->word] * near(j - e->target);
+    if (e->ids[j] != 0) {
+        speak(m, e->word, e->ids[j], weight, logit);
+    }
+    const char *text = e->tokens[j];
+    for (int32_t code = next_character(&text); code != 0; code = next_character(&text)) {
+        speak(m, e->word, -code, CHARACTER * weight, logit);
     }
 }
 
