@@ -64,7 +64,7 @@ static const char *const lines[] = {
     "            softmax: () => ['softmax 把正负皆可的分数变成份额：exp(分数) 使它们为正，再除以总和使它们加起来等于 1。先减去最大的分数，份额不变。'],\n",
     "            mix: (word) => ['每个词还有一个值 v。「', word, '」的新向量就是各词的值乘以权重后的总和。'],\n",
     "            sensesStep: () => ['各头的新向量乘以矩阵 W，就是对每个词义的支持；加上偏置和先验（训练中见过这个词义的次数），再由 softmax 变成概率。'],\n",
-    "            neighboursStep: () => ['还加上「邻词」：每个词在训练中常出现在被问的词附近，这本身就说明词义，与权重无关。'],\n",
+    "            neighboursStep: () => ['还加上「邻词」：训练时一个词常出现在哪个词义的句子里，这本身就说明词义，与权重无关。'],\n",
     "            neighbours: '邻词',\n",
     "            word: '词',\n",
     "            distance: '距离',\n",
@@ -302,4 +302,4 @@ static const char *const lines[] = {
     "}\n",
 };
 
-const attn__asset attn__steps_js = {lines, (int)(sizeof lines / sizeof lines[0]), "kvGAy4p+1svzI84qxKr5nFnMnVIMwEyTG0KSgD/Dbgo="};
+const attn__asset attn__steps_js = {lines, (int)(sizeof lines / sizeof lines[0]), "MZCO56EoWf5ct6QtRt/OEf/mDOu+xho5HdcCUL0EuNA="};
