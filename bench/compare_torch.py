@@ -152,7 +152,7 @@ def main():
     options.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: all processors")
     options.add_argument("--core", help="OpenBLAS kernels of the tuned side, as Haswell (default: the fastest in a trial)")
     options.add_argument("--json", metavar="FILE", help="write the numbers there too, schema attn.compare/1")
-    given = options.parse_args()
+    given = options.parse_intermixed_args()
 
     attn = Attn(given.attn, given.threads)
     names = attn.run("--list", "--threads", str(given.threads), *given.case).split()

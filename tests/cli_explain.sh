@@ -28,10 +28,10 @@ shape_of() {
     echo "{begin:integer,count:integer,head_dim:integer,known:[boolean],members:[{bias:[real],heads:[$1],logits:[real],member:integer,prior:[real],probabilities:[real],seed:integer}]$2,probabilities:{animal:real,club:real},scale:real,schema:attn.explain/1,score:string,sense:string,senses:[string],sentence:[string],target:integer,value_dim:integer}"
 }
 ends 0 explain m.safetensors 'a bat' --json
-shaped "$(shape_of "$(shape_of_head '' "$additive" "$w")" ',neighbours:[[real]]')"
+shaped "$(shape_of "$(shape_of_head '' "$additive" "$w")" ',neighbours:[[real]],neighbours_weight:real')"
 small_model
 ends 0 explain m.safetensors 'a bat' --json
-shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')" ',neighbours:[[real]]')"
+shaped "$(shape_of "$(shape_of_head 'position:[real],' '' '')" ',neighbours:[[real]],neighbours_weight:real')"
 
 # ---- exact values: a model whose numbers were chosen so that all steps can be done by hand ----
 # q = (2,2,2,2), the key of "river" = (k,k,k,k) with 8 k / 2 = ln 1.5, its distance adds ln 2: weights 1/5 1/5 3/5.
@@ -95,9 +95,10 @@ unknown words, which share one vector: mud
 == senses, from all heads
 
 8. Neighbours: what a word says by having stood near 'bank' in training, whatever its weight:
-   0.0692 near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);
-   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words;
-   where words are written without spaces, each of its characters says as much in the same way, times 0.3
+   0.06923 near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);
+   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in all of these;
+   where words are written without spaces, each of its characters says as much in the same way, times 0.3;
+   0.06923 is larger the more training sentences a sense has
 
   word   distance   shore    money
   bank          0  0.0000   0.0000
@@ -122,7 +123,7 @@ silent
 same wanted.txt out.txt
 ends 0 explain hand.safetensors 'bank mud river' --brief --digits 2
 prints '  bank          0  0.00  0.00      0.00   0.00            0.33    0.20'
-[ "$(wc -l <out.txt)" -eq 47 ] || bad "$last: $(wc -l <out.txt) lines"
+[ "$(wc -l <out.txt)" -eq 48 ] || bad "$last: $(wc -l <out.txt) lines"
 ends 0 explain hand.safetensors 'bank mud river' --digits 9
 prints '  * shore  0.983319'
 printf 'bank mud river\n' | "$attn" explain hand.safetensors - >out.txt 2>err.txt || bad 'explain from stdin'

@@ -81,8 +81,9 @@ json_t *explanation_to_json(const attn_example *sentence, const attn_explanation
         }
     }
     json_t *neighbours = e->neighbours != NULL ? matrix(e->neighbours, e->n, p->n_senses) : NULL;
-    return json_pack("{s:s, s:o, s:i, s:s, s:o, s:o, s:s, s:f, s:i, s:i, s:i, s:i, s:o, s:o*, s:o}", "schema", "attn.explain/1", "sentence",
-                     words(sentence), "target", e->target, "sense", p->senses[p->best], "probabilities", probabilities, "senses", senses,
-                     "score", score_name(e->score), "scale", e->scale, "head_dim", e->d, "value_dim", e->dv, "begin", e->begin, "count",
-                     e->n, "known", known, "neighbours", neighbours, "members", members);
+    json_t *weight = e->neighbours != NULL ? json_real(e->neighbours_weight) : NULL;
+    return json_pack("{s:s, s:o, s:i, s:s, s:o, s:o, s:s, s:f, s:i, s:i, s:i, s:i, s:o, s:o*, s:o*, s:o}", "schema", "attn.explain/1",
+                     "sentence", words(sentence), "target", e->target, "sense", p->senses[p->best], "probabilities", probabilities,
+                     "senses", senses, "score", score_name(e->score), "scale", e->scale, "head_dim", e->d, "value_dim", e->dv, "begin",
+                     e->begin, "count", e->n, "known", known, "neighbours", neighbours, "neighbours_weight", weight, "members", members);
 }

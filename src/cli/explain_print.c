@@ -232,10 +232,11 @@ static void print_neighbours(const page *p, double *sums)
         }
     }
     printf("8. Neighbours: what a word says by having stood near '%s' in training, whatever its weight:\n"
-           "   %.3g near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);\n"
-           "   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in the n of all words;\n"
-           "   where words are written without spaces, each of its characters says as much in the same way, times 0.3\n\n",
-           p->sentence->tokens[e->target], e->neighbours_weight);
+           "   %.4g near · ln((n[sense] + 0.3 q[sense]) / ((n + 0.3) q[sense])), near = 5 / (5 + distance);\n"
+           "   n: near summed over training, n[sense]: over the sentences of a sense; q: share of a sense in all of these;\n"
+           "   where words are written without spaces, each of its characters says as much in the same way, times 0.3;\n"
+           "   %.4g is larger the more training sentences a sense has\n\n",
+           p->sentence->tokens[e->target], e->neighbours_weight, e->neighbours_weight);
     print_columns(p, c, senses);
     printf("\n");
     free(said);

@@ -154,12 +154,12 @@ attn_word_sense *attn_word_sense_new(const attn_corpus *train, const attn_word_s
     if (status == ATTN_OK) {
         status = attn__vocabulary_build(m, train, error);
     }
-    if (status == ATTN_OK) {
-        status = attn__neighbours_count(m, train, error);
-    }
     if (status == ATTN_OK && c.vectors == ATTN_VECTORS_FILE) {
         status = attn__vectors_read(&v, m, &c, error);
         status = status == ATTN_OK ? attn__vectors_guess(&v, train, error) : status;
+    }
+    if (status == ATTN_OK) { /* by now all words have their rows */
+        status = attn__neighbours_count(m, train, error);
     }
     if (status == ATTN_OK) {
         status = attn__model_open(m, error);

@@ -44,15 +44,51 @@ static int32_t next_character(const char **text)
     return 0;
 }
 
-/* What stood near one ambiguous word, each time it did. */
+/* What stood near one ambiguous word: sums so far, and behind them what was noted since. */
 typedef struct tally {
     const attn_allocator *allocator;
     attn__neighbour *list;
-    size_t count, capacity;
+    size_t count, full, capacity; /* full: when it is time to sum up */
 } tally;
+
+enum { FULL = 1 << 16 };
+
+static int compare_numbers(float a, float b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* By count too: sums do not depend on how ties are sorted. */
+static int by_key(const void *a_, const void *b_)
+{
+    const attn__neighbour *a = a_, *b = b_;
+    int key = compare_numbers(a->key, b->key), sense = compare_numbers(a->sense, b->sense);
+    return key != 0 ? key : sense != 0 ? sense : compare_numbers(a->count, b->count);
+}
+
+/* Afterwards each key and sense stands in the list once, in order. */
+static void sum_up(tally *t)
+{
+    size_t n = 0;
+    if (t->count > 0) {
+        qsort(t->list, t->count, sizeof *t->list, by_key);
+    }
+    for (size_t i = 0; i < t->count; n++) {
+        attn__neighbour sum = t->list[i];
+        while (++i < t->count && t->list[i].key == sum.key && t->list[i].sense == sum.sense) {
+            sum.count += t->list[i].count;
+        }
+        t->list[n] = sum;
+    }
+    t->count = n;
+    t->full = 2 * n > FULL ? 2 * n : FULL;
+}
 
 static bool note(tally *t, int32_t key, int32_t sense, double count)
 {
+    if (t->count >= t->full) {
+        sum_up(t);
+    }
     void *array = t->list;
     bool ok = attn__grow(t->allocator, &array, &t->capacity, t->count + 1, sizeof *t->list);
     t->list = array;
@@ -78,35 +114,17 @@ static bool note_sentence(tally *t, const attn__encoded *e)
     return ok;
 }
 
-static int compare_numbers(float a, float b)
-{
-    return a < b ? -1 : a > b;
-}
-
-/* By count too: sums do not depend on how ties are sorted. */
-static int by_key(const void *a_, const void *b_)
-{
-    const attn__neighbour *a = a_, *b = b_;
-    int key = compare_numbers(a->key, b->key), sense = compare_numbers(a->sense, b->sense);
-    return key != 0 ? key : sense != 0 ? sense : compare_numbers(a->count, b->count);
-}
-
-/* Adds the sums of what was noted to the end of the entries. */
+/* Moves the sums to the end of the entries. */
 static bool append(attn_word_sense *m, tally *t, size_t *capacity)
 {
     attn__neighbours *to = &m->neighbours;
+    sum_up(t);
     void *array = to->entry;
     bool ok = attn__grow(&m->allocator, &array, capacity, (size_t)to->count + t->count, sizeof *to->entry);
     to->entry = array;
-    if (t->count > 0) {
-        qsort(t->list, t->count, sizeof *t->list, by_key);
-    }
-    for (size_t i = 0; i < t->count && ok;) {
-        attn__neighbour sum = t->list[i];
-        while (++i < t->count && t->list[i].key == sum.key && t->list[i].sense == sum.sense) {
-            sum.count += t->list[i].count;
-        }
-        to->entry[to->count++] = sum;
+    if (ok && t->count > 0) {
+        memcpy(to->entry + to->count, t->list, t->count * sizeof *t->list);
+        to->count += (int64_t)t->count;
     }
     t->count = 0;
     return ok;
@@ -137,7 +155,7 @@ static bool count(attn_word_sense *m, attn__arena *arena, const attn__encoded *d
 {
     const attn__encoded **order;
     size_t capacity = 0;
-    tally t = {.allocator = &m->allocator};
+    tally t = {.allocator = &m->allocator, .full = FULL};
     bool ok = sort_by_word(m, arena, data, n, &order);
     for (int64_t i = 0; i < n && ok; i++) {
         ok = note_sentence(&t, order[i]);
