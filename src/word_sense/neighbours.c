@@ -186,9 +186,30 @@ attn_status attn__neighbours_count(attn_word_sense *m, const attn_corpus *train,
 
 /* ---- using the counts ---- */
 
-static bool is_index(float x, int64_t low, int64_t high)
+/* Looks at all entries, which may come from anywhere, and finds where each word begins and what its senses sum to. */
+static attn_status take_entries(attn_word_sense *m, attn_error *error)
 {
-    return x >= (float)low && x <= (float)high && (float)(int64_t)x == x;
+    attn__neighbours *to = &m->neighbours;
+    const float rows = (float)m->vocabulary.count, senses = (float)m->n_senses;
+    int32_t last_word = 0, last_key = INT32_MIN, last_sense = 0;
+    for (int64_t i = 0; i < to->count; i++) {
+        const attn__neighbour x = to->entry[i];
+        bool inside = x.key >= -LAST_CHARACTER && x.key <= rows && x.sense >= 0 && x.sense < senses && x.count > 0;
+        int32_t key = inside ? (int32_t)x.key : 0, sense = inside ? (int32_t)x.sense : 0;
+        if (key == 0 || (float)key != x.key || (float)sense != x.sense) {
+            return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is no word, sense and count", (long long)i);
+        }
+        int32_t word = m->sense[sense].word;
+        if (word < last_word || (word == last_word && (key < last_key || (key == last_key && sense <= last_sense)))) {
+            return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is not in its place", (long long)i);
+        }
+        to->begin[word + 1] = i + 1;
+        to->share[sense] += (double)x.count;
+        last_word = word;
+        last_key = key;
+        last_sense = sense;
+    }
+    return ATTN_OK;
 }
 
 attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
@@ -205,21 +226,7 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
     for (int s = 0; s < m->n_senses; s++) {
         to->share[s] = 1; /* so that none is 0 */
     }
-    attn__neighbour last = {0, 0, 0};
-    for (int64_t i = 0; i < to->count; i++) {
-        attn__neighbour x = to->entry[i];
-        bool known = is_index(x.key, 1, (int64_t)m->vocabulary.count) || is_index(x.key, -LAST_CHARACTER, -1);
-        if (!known || !is_index(x.sense, 0, m->n_senses - 1) || !(x.count > 0)) {
-            return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is no word, sense and count", (long long)i);
-        }
-        int word = m->sense[(int)x.sense].word, before = m->sense[(int)last.sense].word;
-        if (i > 0 && (word < before || (word == before && (x.key < last.key || (x.key == last.key && x.sense <= last.sense))))) {
-            return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is not in its place", (long long)i);
-        }
-        to->begin[word + 1] = i + 1;
-        to->share[(int)x.sense] += (double)x.count;
-        last = x;
-    }
+    attn_status status = take_entries(m, error);
     for (int64_t w = 0; w < words; w++) {
         const attn__lemma *l = &m->lemma[w];
         double total = 0, sentences = 0;
@@ -233,7 +240,7 @@ attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error)
         }
         to->begin[w + 1] = to->begin[w + 1] > to->begin[w] ? to->begin[w + 1] : to->begin[w];
     }
-    return ATTN_OK;
+    return status;
 }
 
 /* The first entry of the word that is not before the key. */
