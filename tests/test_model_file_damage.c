@@ -370,10 +370,10 @@ static void neighbours_are_checked(void **state)
     (void)state;
     const char *const none = "neighbours: entry 1 is no word, sense and count", *const misplaced =
                                                                                     "neighbours: entry 1 is not in its place";
-    neighbour_fails(1, 0, 0, 1, ATTN_EFORMAT, none); /* the unknown word */
+    neighbour_fails(1, 0, 0, 1, ATTN_EFORMAT, none);        /* the unknown word */
     neighbour_fails(1, -1114112, 0, 1, ATTN_EFORMAT, none); /* behind the last character */
     neighbour_fails(1, -1, 0, 1, ATTN_EFORMAT, misplaced);  /* a character, before words */
-    neighbour_fails(1, 60, 0, 1, ATTN_EFORMAT, none); /* there are 59 words */
+    neighbour_fails(1, 60, 0, 1, ATTN_EFORMAT, none);       /* there are 59 words */
     neighbour_fails(1, 2.5F, 0, 1, ATTN_EFORMAT, none);
     neighbour_fails(1, 1e30F, 0, 1, ATTN_EFORMAT, none);
     neighbour_fails(1, 2, -1, 1, ATTN_EFORMAT, none);

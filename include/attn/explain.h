@@ -41,9 +41,10 @@ typedef struct attn_head_steps {
  * because it stood near the ambiguous word t in training:
  *     neighbours_js = weight near ln((c_js + 0.3 q_s) / ((c_j + 0.3) q_s)),   near = 5 / (5 + |j - t|);   0 if c_j = 0 or j = t
  * Here c_js sums the near of word j over the training sentences of sense s, each looked at through the same window, c_j over those of all
- * senses, and q_s is the share of s in the sums of all words and characters, 1 being added to each sense; weight = config.neighbours m / (m + 10), with m training sentences a sense of
- * the ambiguous word. In scripts without spaces each character of word j says 0.3 as much in the same way. Source: naive Bayes, with counts
- * that are shrunk to the share (Gale, Church, Yarowsky 1992, Computers and the Humanities 26). */
+ * senses, and q_s is the share of s in the sums of all words and characters, 1 being added to each sense; weight = config.neighbours m / (m
+ * + 10), with m training sentences a sense of the ambiguous word. In scripts without spaces each character of word j says 0.3 as much in
+ * the same way. Source: naive Bayes, with counts that are shrunk to the share (Gale, Church, Yarowsky 1992, Computers and the Humanities
+ * 26). */
 typedef struct attn_member_steps {
     uint64_t seed;                                    /* of this model */
     const attn_head_steps *head;                      /* (heads) */
