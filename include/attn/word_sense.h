@@ -3,6 +3,8 @@
  *     tokens -> embeddings -> self-attention -> the ambiguous word's new vector -> its candidate senses (masked softmax)
  *
  * The query of a word is W_q of its own embedding, so that every word of a sentence has a row of weights, not only the ambiguous one.
+ * A prediction also hears counts of the training sentences: how frequent each sense was, and which words stood near it (config.prior and
+ * config.neighbours).
  * Several ambiguous words are learned jointly: they share embeddings and attention, and have senses of their own. */
 #ifndef ATTN_WORD_SENSE_H
 #define ATTN_WORD_SENSE_H
