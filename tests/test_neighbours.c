@@ -215,6 +215,44 @@ static void an_explanation_shows_them(void **state)
     attn_corpus_free(c);
 }
 
+/* The best epoch is that of what is learned, however loud neighbours are: the same parameters, bit for bit. What is reported hears them. */
+static bool last_score(void *ctx, const attn_word_sense_progress *at)
+{
+    *(double *)ctx = at->has_dev ? at->dev_micro_f1 : *(double *)ctx;
+    return true;
+}
+
+static void early_stopping_does_not_hear_them(void **state)
+{
+    (void)state;
+    attn_corpus *c = tiny_corpus(NULL), *dev = tiny_dev_corpus(NULL);
+    attn_word_sense *model[2];
+    double reported[2];
+    for (int i = 0; i < 2; i++) {
+        attn_word_sense_config config = tiny_config();
+        config.patience = 8;
+        config.epochs = 30;
+        config.learning_rate = 0.03;
+        config.neighbours = i == 0 ? 0 : 10;
+        model[i] = new_model(c, config);
+        assert_int_equal(attn_word_sense_train(model[i], c, dev, last_score, &reported[i], NULL), ATTN_OK);
+    }
+    const attn__member *a = &model[0]->member[0], *b = &model[1]->member[0];
+    assert_true(a->best_epoch > 1);
+    assert_int_equal(a->best_epoch, b->best_epoch);
+    assert_int_equal(a->epochs, b->epochs);
+    assert_true(reported[1] > reported[0]);
+    for (int id = 0; id < attn_params_count(a->params); id++) {
+        size_t size = (size_t)attn_shape_count(attn_params_shape(a->params, id)) * sizeof(float);
+        assert_memory_equal(attn_params_value(a->params, id), attn_params_value(b->params, id), size);
+    }
+    for (int i = 0; i < 2; i++) {
+        attn_word_sense_free(model[i]);
+    }
+    attn_corpus_free(c);
+    attn_corpus_free(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +261,7 @@ int main(void)
         cmocka_unit_test(the_window_bounds_what_is_counted),
         cmocka_unit_test(a_prediction_hears_them),
         cmocka_unit_test(an_explanation_shows_them),
+        cmocka_unit_test(early_stopping_does_not_hear_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,9 +67,9 @@ typedef struct attn_word_sense_config {
     double prior;                       /* weight of the training share of a sense at prediction; 0: all senses alike, 1: as in training */
     double neighbours; /* weight at prediction of what words near the ambiguous one say for its senses by themselves, counted in the
                           training sentences: see attn_explanation; 0: nothing, attention and share alone decide */
-    int patience;      /* stop after so many epochs without a better dev score and keep the best; 0: never stop early */
-    uint64_t seed;     /* of everything random */
-    int threads;       /* 0: attn_default_threads(); never changes the result */
+    int patience;  /* stop after so many epochs without a better dev score (without neighbours) and keep the best; 0: never stop early */
+    uint64_t seed; /* of everything random */
+    int threads;   /* 0: attn_default_threads(); never changes the result */
     /* For ATTN_VECTORS_FILE. Only attn_word_sense_new looks at these; no model keeps them. */
     const char *vectors_file;                  /* "-": standard input */
     attn_vectors_format vectors_format;        /* how it is written */

@@ -169,7 +169,7 @@ static attn_status measure(const attn_film *f, attn_word_sense *m, double *accur
         return ATTN_OK;
     }
     attn_scores *scores = attn_scores_new(&f->allocator);
-    attn_status status = scores != NULL ? attn__member_score(m, &m->member[0], f->sample, scores, error) : no_memory(error);
+    attn_status status = scores != NULL ? attn__member_score(m, &m->member[0], f->sample, true, scores, error) : no_memory(error);
     if (status == ATTN_OK) {
         *accuracy = (double)attn_scores_correct(scores) / (double)attn_scores_examples(scores);
     }

@@ -77,14 +77,15 @@ bool attn__batch_make(const attn_word_sense *m, attn__arena *arena, const attn__
     return true;
 }
 
-bool attn__batch_ask(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b)
+bool attn__batch_ask(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, bool neighbours,
+                     attn__batch *b)
 {
     double *counted = attn__arena_array(arena, n * m->n_senses, sizeof *counted);
     if (counted == NULL || !attn__batch_make(m, arena, list, n, b)) {
         return false;
     }
     for (int64_t i = 0; i < n; i++) {
-        attn__counted(m, list[i], counted + i * m->n_senses);
+        attn__counted(m, list[i], neighbours, counted + i * m->n_senses);
     }
     b->counted = counted;
     return true;

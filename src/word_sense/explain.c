@@ -222,7 +222,7 @@ static attn_status explain(attn_word_sense *m, const char *const *tokens, int le
     const attn__encoded *const list[] = {&sentence};
     attn_member_steps *member = attn__arena_array(&m->scratch, m->config.seeds, sizeof *member);
     if (member == NULL || !attn__encode(m, &m->scratch, tokens, length, e->target, &sentence) ||
-        !attn__batch_ask(m, &m->scratch, list, 1, &b)) {
+        !attn__batch_ask(m, &m->scratch, list, 1, true, &b)) {
         return no_memory(error);
     }
     attn_status status = describe(m, &sentence, e, error);

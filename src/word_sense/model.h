@@ -124,8 +124,9 @@ attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, co
                                 int64_t *count, attn_error *error);
 /* Puts n sentences side by side; false if out of memory. */
 bool attn__batch_make(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b);
-/* The same for a prediction. */
-bool attn__batch_ask(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, attn__batch *b);
+/* The same for a prediction, which hears neighbours or not. */
+bool attn__batch_ask(const attn_word_sense *m, attn__arena *arena, const attn__encoded *const *list, int64_t n, bool neighbours,
+                     attn__batch *b);
 
 /* ---- neighbours.c ---- */
 
@@ -135,9 +136,9 @@ attn_status attn__neighbours_count(attn_word_sense *m, const attn_corpus *train,
 attn_status attn__neighbours_open(attn_word_sense *m, attn_error *error);
 /* Adds what word j of the sentence says to the logits (S) of the senses of its ambiguous word. */
 void attn__neighbour_says(const attn_word_sense *m, const attn__encoded *e, int j, double *logit);
-/* What counts of the training data add to the logits (S) of those senses: their priors, and what the neighbours say. The others stay as
- * they are. */
-void attn__counted(const attn_word_sense *m, const attn__encoded *e, double *logit);
+/* What counts of the training data add to the logits (S) of those senses: their priors, and what the neighbours say if they are heard. The
+ * others stay as they are. */
+void attn__counted(const attn_word_sense *m, const attn__encoded *e, bool neighbours, double *logit);
 
 /* ---- model.c ---- */
 
@@ -170,9 +171,9 @@ double attn__sense_prior(const attn_word_sense *m, int sense);
 /* Adds `share` times the softmax over the candidate senses of sentence i of a batch, with what was counted, to p (S). False if a number is
  * not finite. */
 bool attn__add_probabilities(const attn_word_sense *m, const attn_tensor *logits, const attn__batch *b, int64_t i, double share, double *p);
-/* Scores of one member alone. */
-attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
-                               attn_error *error);
+/* Scores of one member alone, with neighbours or without. */
+attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, bool neighbours,
+                               attn_scores *scores, attn_error *error);
 
 /* attn_word_sense_predict and attn_word_sense_attention with working memory of the model's own or of a predictor. */
 attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena *scratch, const char *const *tokens, int length,

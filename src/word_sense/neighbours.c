@@ -289,13 +289,13 @@ void attn__neighbour_says(const attn_word_sense *m, const attn__encoded *e, int 
     }
 }
 
-void attn__counted(const attn_word_sense *m, const attn__encoded *e, double *logit)
+void attn__counted(const attn_word_sense *m, const attn__encoded *e, bool neighbours, double *logit)
 {
     const attn__lemma *l = &m->lemma[e->word];
     for (int s = l->first; s < l->first + l->senses; s++) {
         logit[s] = attn__sense_prior(m, s);
     }
-    for (int j = 0; j < e->length; j++) {
+    for (int j = 0; j < e->length && neighbours; j++) {
         attn__neighbour_says(m, e, j, logit);
     }
 }

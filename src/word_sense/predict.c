@@ -62,11 +62,17 @@ static int best_of(const attn_word_sense *m, int word, const double *p)
     return best;
 }
 
-/* Predicts encoded sentences, BATCH at a time, and calls visit(ctx, i, sense) for each. `only` NULL: all members. */
+/* Who answers: one member or, if that is NULL, all; and whether neighbours are heard. */
+typedef struct answering {
+    const attn__member *only;
+    bool neighbours;
+} answering;
+
+/* Predicts encoded sentences, BATCH at a time, and calls visit(ctx, i, sense) for each. */
 typedef attn_status (*visit_fn)(void *ctx, int64_t i, int sense);
 
-static attn_status predict_all(attn_word_sense *m, const attn__member *only, const attn__encoded *list, int64_t count, visit_fn visit,
-                               void *ctx, attn_error *error)
+static attn_status predict_all(attn_word_sense *m, const answering *a, const attn__encoded *list, int64_t count, visit_fn visit, void *ctx,
+                               attn_error *error)
 {
     attn_status status = ATTN_OK;
     for (int64_t i = 0; i < count && status == ATTN_OK; i += BATCH) {
@@ -78,14 +84,14 @@ static attn_status predict_all(attn_word_sense *m, const attn__member *only, con
         }
         attn__batch b;
         double *p = attn__arena_array(&m->scratch, n * m->n_senses, sizeof *p);
-        if (p == NULL || !attn__batch_ask(m, &m->scratch, batch, n, &b)) {
+        if (p == NULL || !attn__batch_ask(m, &m->scratch, batch, n, a->neighbours, &b)) {
             status = attn__fail(error, ATTN_ENOMEM, "out of memory for a prediction");
         } else {
             memset(p, 0, (size_t)(n * m->n_senses) * sizeof *p);
         }
         for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
-            if (only == NULL || only == &m->member[k]) {
-                status = add_member(m, m->tape, &m->member[k], &b, only == NULL ? 1.0 / m->config.seeds : 1, p, NULL, error);
+            if (a->only == NULL || a->only == &m->member[k]) {
+                status = add_member(m, m->tape, &m->member[k], &b, a->only == NULL ? 1.0 / m->config.seeds : 1, p, NULL, error);
             }
         }
         for (int64_t j = 0; j < n && status == ATTN_OK; j++) {
@@ -129,8 +135,8 @@ static attn_status declare(const attn_word_sense *m, const attn_corpus *corpus, 
     return status;
 }
 
-static attn_status score(attn_word_sense *m, const attn__member *only, const attn_corpus *corpus, attn_scores *scores,
-                         const char **predictions, attn_error *error)
+static attn_status score(attn_word_sense *m, const answering *a, const attn_corpus *corpus, attn_scores *scores, const char **predictions,
+                         attn_error *error)
 {
     attn__arena arena;
     attn__arena_init(&arena, &m->allocator);
@@ -142,22 +148,22 @@ static attn_status score(attn_word_sense *m, const attn__member *only, const att
     }
     if (status == ATTN_OK) {
         judge j = {m, corpus, scores, predictions};
-        status = predict_all(m, only, list, count, judge_one, &j, error);
+        status = predict_all(m, a, list, count, judge_one, &j, error);
     }
     attn__arena_free(&arena);
     return status;
 }
 
-attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, attn_scores *scores,
-                               attn_error *error)
+attn_status attn__member_score(attn_word_sense *m, const attn__member *member, const attn_corpus *corpus, bool neighbours,
+                               attn_scores *scores, attn_error *error)
 {
-    return score(m, member, corpus, scores, NULL, error);
+    return score(m, &(answering){member, neighbours}, corpus, scores, NULL, error);
 }
 
 attn_status attn_word_sense_score(attn_word_sense *m, const attn_corpus *corpus, attn_scores *scores, const char **predictions,
                                   attn_error *error)
 {
-    return score(m, NULL, corpus, scores, predictions, error);
+    return score(m, &(answering){NULL, true}, corpus, scores, predictions, error);
 }
 
 /* "'x' ...; it knows: a, b, c" */
@@ -225,7 +231,7 @@ attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena
     attn__batch b;
     double *p = attn__arena_array(scratch, m->n_senses, sizeof *p);
     double *w = attn__arena_array(scratch, (int64_t)m->config.heads * e.length, sizeof *w);
-    if (p == NULL || w == NULL || !attn__batch_ask(m, scratch, list, 1, &b)) {
+    if (p == NULL || w == NULL || !attn__batch_ask(m, scratch, list, 1, true, &b)) {
         return no_memory(error);
     }
     memset(p, 0, (size_t)m->n_senses * sizeof *p);

@@ -110,10 +110,10 @@ static void copy_parameters(attn__member *member, bool save)
     }
 }
 
-static attn_status keep_best(run *r)
+/* Keeps the parameters if they are better than before, score being what they reach on the dev data by themselves. */
+static attn_status keep_best(run *r, double score)
 {
     attn__member *member = r->member;
-    double score = r->progress.dev_micro_f1 + r->progress.dev_macro_f1;
     if (member->best_epoch > 0 && score <= member->best_score) {
         return ATTN_OK;
     }
@@ -129,20 +129,31 @@ static attn_status keep_best(run *r)
     return ATTN_OK;
 }
 
-static attn_status judge_epoch(run *r)
+/* Means over the words of the member's F1 on the dev data. */
+static attn_status measure(run *r, bool neighbours, double *micro, double *macro)
 {
     attn_scores *scores = attn_scores_new(&r->m->allocator);
-    attn_status status = scores != NULL ? attn__member_score(r->m, r->member, r->dev, scores, r->error) : no_memory(r);
+    attn_status status = scores != NULL ? attn__member_score(r->m, r->member, r->dev, neighbours, scores, r->error) : no_memory(r);
     if (status == ATTN_OK) {
-        r->progress.has_dev = true;
-        r->progress.dev_micro_f1 = attn_scores_micro_f1(scores);
-        r->progress.dev_macro_f1 = attn_scores_macro_f1(scores);
-        if (r->m->config.patience > 0) {
-            status = keep_best(r);
-        }
+        *micro = attn_scores_micro_f1(scores);
+        *macro = attn_scores_macro_f1(scores);
     }
     attn_scores_free(scores);
     return status;
+}
+
+/* What is reported hears neighbours, as predictions will. The best epoch is chosen without: neighbours know much before anything is
+ * learned, and would hide that attention still learns. */
+static attn_status judge_epoch(run *r)
+{
+    attn_status status = measure(r, true, &r->progress.dev_micro_f1, &r->progress.dev_macro_f1);
+    r->progress.has_dev = status == ATTN_OK;
+    double micro = r->progress.dev_micro_f1, macro = r->progress.dev_macro_f1;
+    bool choose = r->m->config.patience > 0;
+    if (status == ATTN_OK && choose && r->m->config.neighbours > 0) {
+        status = measure(r, false, &micro, &macro);
+    }
+    return status == ATTN_OK && choose ? keep_best(r, micro + macro) : status;
 }
 
 static bool out_of_patience(const run *r)
