@@ -17,6 +17,7 @@ esac
 found=$(dirname "$library")/found.abi
 abidw --headers-dir include --drop-private-types --exported-interfaces-only --no-show-locs --no-corpus-path --no-comp-dir-path \
     --no-elf-needed --no-parameter-names --no-write-default-sizes --out-file "$found" "$library"
+sed -i "s|path='$PWD/|path='|" "$found" # what is kept is the same wherever it was made
 if [ "${1-}" = --renew ]; then
     cp "$found" "$kept"
 else
