@@ -208,6 +208,29 @@ ends 0 predict m.safetensors -f many.txt
 [ "$(wc -l <out.txt)" -eq 40000 ] || bad 'answers are missing'
 [ "$(sort -u out.txt | wc -l)" -eq 2 ] || bad 'the same sentence has several answers'
 
+# Who makes the model shorter while it answers is told so: the first answer is there, the others wait in a full pipe.
+cp m.safetensors short.safetensors
+rm -f answers.fifo
+mkfifo answers.fifo
+i=0
+set --
+while [ $i -lt 3000 ]; do
+    set -- "$@" 'she took her money to the bank'
+    i=$((i + 1))
+done
+"$attn" predict short.safetensors "$@" >answers.fifo 2>err.txt &
+{
+    read -r first
+    : >short.safetensors
+    cat >rest.txt
+} <answers.fifo
+wait $!
+code=$?
+last='attn predict, the model made shorter'
+[ "$code" -eq 2 ] || bad "exit status $code, expected 2"
+[ "$first" = 'she took her money to the [bank]' ] || bad "the first line is $first"
+says 'attn: short.safetensors: cannot read: it has become shorter'
+
 # Words do not control the terminal.
 for command in predict explain; do
     ends 0 "$command" m.safetensors "$(printf 'his \033[31mred\177 \302\233x bat')" --tokenize spaces

@@ -64,6 +64,14 @@ static attn_status load(digest *d, attn_error *error)
     return failed(m, error);
 }
 
+static attn_status map(digest *d, attn_error *error)
+{
+    attn_word_sense *m = attn_word_sense_map(path, &faulty, error);
+    digest_double(d, m != NULL ? attn_word_sense_epochs_done(m) : -1);
+    attn_word_sense_free(m);
+    return failed(m, error);
+}
+
 /* ---- using one ---- */
 
 static attn_word_sense *model;
@@ -294,6 +302,7 @@ static void memory_may_run_out_anywhere(void **state)
         {"make one from vectors", NULL, make_from_vectors, NULL},
         {"train", begin_new_model, train_on, end_new_model},
         {"load", NULL, load, NULL},
+        {"map", NULL, map, NULL},
         {"save", begin_model, save, end_model},
         {"predict", begin_model, predict, end_model},
         {"predictor", begin_model, new_predictor, end_model},

@@ -1,14 +1,17 @@
 /* How a model is loaded quickly: tensors from the file to their places, words without a decoder where they need none, no gradients. The
  * result is what the plain ways give. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/disk.h"
 #include "support/files.h"
 #include "support/senses.h"
 
+#include "core/json_scan.h"
 #include "nn/nn.h"
 #include "word_sense/model.h"
 
@@ -55,6 +58,38 @@ static void parts_come_in_any_order(void **state)
     assert_int_equal(p.fd, -1);
     assert_int_equal(attn__parts_open(&p, "-", &error), ATTN_OK);
     assert_int_equal(p.fd, -1);
+}
+
+/* Memory with the bytes of the file, which writing to it does not change; none of what cannot be mapped. */
+static void a_file_is_mapped_if_it_can_be(void **state)
+{
+    (void)state;
+    const char *path = FOLDER "/mapped";
+    attn__parts p, closed = {.path = path, .fd = -1, .size = 8}, unreadable = {.path = path, .size = 8};
+    put_text(path, "01234567");
+    assert_int_equal(attn__parts_open(&p, path, NULL), ATTN_OK);
+    attn__mapping m = attn__parts_map(&p);
+    attn__parts_close(&p);
+    assert_int_equal(m.size, 8);
+    assert_memory_equal(m.bytes, "01234567", 8);
+    memcpy(m.bytes, "abc", 3);
+    size_t size;
+    char *bytes = take_file(path, &size);
+    assert_string_equal(bytes, "01234567");
+    free(bytes);
+    attn__mapping_end(&m);
+    assert_null(m.bytes);
+    attn__mapping_end(&m); /* nothing to do */
+
+    assert_null(attn__parts_map(&closed).bytes);
+    unreadable.fd = open(path, O_WRONLY);
+    assert_true(unreadable.fd >= 0);
+    assert_null(attn__parts_map(&unreadable).bytes);
+    close(unreadable.fd);
+    put_text(path, "");
+    assert_int_equal(attn__parts_open(&p, path, NULL), ATTN_OK);
+    assert_null(attn__parts_map(&p).bytes);
+    attn__parts_close(&p);
 }
 
 static void tensors_in_the_file_are_those_of_a_whole_read(void **state)
@@ -169,6 +204,27 @@ static char *replaced(const char *text, const char *from, const char *to)
     return result;
 }
 
+/* Each kind of byte that ends a run, at each place of texts of each length, before others or alone; and bytes next to those kinds. */
+static void runs_of_plain_bytes_end_where_they_should(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[] = {'"', '\\', 0, 1, 0x1F, ' ', '!', '#', '[', ']', 0x7F, 0x80, 0x81, 0xA2, 0xDC, 0xFF};
+    for (size_t length = 0; length < 20; length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (size_t k = 0; k < sizeof bytes; k++) {
+                char text[20];
+                memset(text, 'x', sizeof text);
+                text[at] = (char)bytes[k];
+                text[length - 1] = at % 2 == 0 && at + 1 < length ? '"' : text[length - 1];
+                size_t last = length - (at % 2 == 0 && at + 1 < length);
+                bool ends = bytes[k] == '"' || bytes[k] == '\\' || bytes[k] < ' ';
+                assert_int_equal(attn__scan_plain(text, text + length, false), ends ? at : last);
+                assert_int_equal(attn__scan_plain(text, text + length, true), ends || bytes[k] >= 0x80 ? at : last);
+            }
+        }
+    }
+}
+
 /* Whatever way of writing JSON was chosen: the same words, and so the same bytes when saved again. */
 static void words_are_read_however_they_are_written(void **state)
 {
@@ -224,7 +280,14 @@ static void parameters_without_gradients(void **state)
     attn_params *p = attn_params_new(ATTN_F32, NULL);
     int id = attn_params_add(p, "w", ATTN_SHAPE(3), (attn_param_config){.init = ATTN_INIT_CONSTANT, .scale = 5});
     int table = attn_params_add(p, "t", ATTN_SHAPE(2, 3), (attn_param_config){.init = ATTN_INIT_NORMAL, .scale = 1, .sparse_rows = true});
+    float borrowed[] = {7, 8, 9, 10};
+    int other = attn_params_add(p, "b", ATTN_SHAPE(4), (attn_param_config){.init = ATTN_INIT_ZEROS});
+    int last = attn_params_add(p, "l", ATTN_SHAPE(1), (attn_param_config){.init = ATTN_INIT_ZEROS});
+    attn__params_borrow(p, other, borrowed);
     assert_int_equal(attn__params_build_bare(p, false, NULL), ATTN_OK);
+    assert_ptr_equal(attn_params_value(p, other), borrowed);
+    assert_int_equal(attn_params_elements(p), 3 + 6 + 4 + 1);
+    assert_ptr_equal(attn_params_value(p, last), (float *)attn_params_value(p, table) + 16); /* no room between */
     float *value = attn_params_value(p, id);
     for (int i = 0; i < 3; i++) {
         value[i] = (float)i;
@@ -262,9 +325,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_come_in_any_order),
+        cmocka_unit_test(a_file_is_mapped_if_it_can_be),
         cmocka_unit_test(tensors_in_the_file_are_those_of_a_whole_read),
         cmocka_unit_test(a_pipe_is_read_as_a_whole),
         cmocka_unit_test(a_file_that_ends_too_soon_is_named_once),
+        cmocka_unit_test(runs_of_plain_bytes_end_where_they_should),
         cmocka_unit_test(words_are_read_however_they_are_written),
         cmocka_unit_test(what_is_no_array_of_words_is_refused),
         cmocka_unit_test(parameters_without_gradients),

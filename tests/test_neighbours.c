@@ -72,7 +72,7 @@ static void ask(const attn_word_sense *m, const char *text, int target, double *
     attn__encoded e;
     attn__arena_init(&arena, NULL);
     assert_int_equal(attn_corpus_tokenize(c, text, &x, NULL), ATTN_OK);
-    assert_true(attn__encode(m, &arena, x.tokens, x.length, target, &e));
+    assert_int_equal(attn__encode(m, &arena, x.tokens, x.length, target, &e, NULL), ATTN_OK);
     int first = m->lemma[e.word].first;
     for (int j = 0; j < e.length; j++) {
         double all[4] = {0};
@@ -135,9 +135,9 @@ static void characters_speak(void **state)
     attn__encoded e;
     attn__arena_init(&arena, NULL);
     double broken[2] = {0}, whole[2] = {0};
-    assert_true(attn__encode(m, &arena, (const char *const[]){"果", "\xff\xe4\xbc\x9a\xe6"}, 2, 0, &e)); /* around 会 */
+    assert_int_equal(attn__encode(m, &arena, (const char *const[]){"果", "\xff\xe4\xbc\x9a\xe6"}, 2, 0, &e, NULL), ATTN_OK); /* around 会 */
     attn__neighbour_says(m, &e, 1, broken);
-    assert_true(attn__encode(m, &arena, (const char *const[]){"果", "会"}, 2, 0, &e));
+    assert_int_equal(attn__encode(m, &arena, (const char *const[]){"果", "会"}, 2, 0, &e, NULL), ATTN_OK);
     attn__neighbour_says(m, &e, 1, whole);
     assert_true(whole[1] > 0);
     assert_memory_equal(broken, whole, sizeof whole);

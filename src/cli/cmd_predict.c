@@ -190,12 +190,22 @@ static int predict_sentence(void *ctx, const char *text, const char *where, long
     return DONE;
 }
 
+/* All sentences are known, none is waited for. */
+static bool is_brief(const sentence_source *from)
+{
+    bool brief = from->file == NULL && from->n > 0;
+    for (int i = 0; i < from->n; i++) {
+        brief = brief && strcmp(from->sentences[i], "-") != 0;
+    }
+    return brief;
+}
+
 int cmd_predict(int argc, char **argv)
 {
     arguments a = {.from = {.all = true}, .target = {NULL, -1}}; /* a sentence without an answer stops none of the others */
     parse(&argp, argc, argv, &a);
     a.from.quiet = a.quiet;
-    job j = {.a = &a, .m = load_model(a.model, a.threads), .words = attn_corpus_new(NULL)};
+    job j = {.a = &a, .m = (is_brief(&a.from) ? map_model : load_model)(a.model, a.threads), .words = attn_corpus_new(NULL)};
     int code = FAILED;
     if (j.m != NULL && j.words == NULL) {
         (void)fail("out of memory");

@@ -1,6 +1,8 @@
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -65,14 +67,42 @@ attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool qui
     return c;
 }
 
-attn_word_sense *load_model(const char *path, int threads)
+static attn_word_sense *ready_model(attn_word_sense *m, int threads, const attn_error *error)
 {
-    attn_error error;
-    attn_word_sense *m = attn_word_sense_load(path, NULL, &error);
     if (m == NULL) {
-        (void)fail("%s", error.message);
+        (void)fail("%s", error->message);
     } else {
         attn_word_sense_set_threads(m, threads);
     }
     return m;
+}
+
+attn_word_sense *load_model(const char *path, int threads)
+{
+    attn_error error;
+    attn_word_sense *m = attn_word_sense_load(path, NULL, &error);
+    return ready_model(m, threads, &error);
+}
+
+static const char *mapped;
+
+/* Bytes of the mapped file are gone. */
+static void end_without_file(int number)
+{
+    (void)number;
+    const char *parts[] = {"attn: ", mapped, ": cannot read: it has become shorter\n"};
+    for (int i = 0; i < 3; i++) {
+        ssize_t n = write(STDERR_FILENO, parts[i], strlen(parts[i]));
+        (void)n;
+    }
+    _exit(FAILED);
+}
+
+attn_word_sense *map_model(const char *path, int threads)
+{
+    attn_error error;
+    mapped = path;
+    (void)signal(SIGBUS, end_without_file);
+    attn_word_sense *m = attn_word_sense_map(path, NULL, &error);
+    return ready_model(m, threads, &error);
 }

@@ -131,6 +131,9 @@ int attn__quota(const char *folder, const char *groups, const char *mount);
  * would take as long as reading them from a file. Without `grads` the set can never be trained, and a recording tape treats it as frozen.
  */
 attn_status attn__params_build_bare(attn_params *p, bool grads, attn_error *error);
+/* Before that, and without gradients: the values of parameter `id` are these, which the caller keeps as long as the set lives and aligns
+ * for their dtype. */
+void attn__params_borrow(attn_params *p, int id, void *values);
 /* The first error stays with the set; returns `status`. */
 attn_status attn__params_fail(attn_params *p, attn_status status, const char *format, ...) ATTN_PRINTF(3, 4);
 /* Memory that lives as long as the set (zeroed); NULL sets the error. */

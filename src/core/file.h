@@ -28,6 +28,17 @@ attn_status attn__parts_open(attn__parts *p, const char *path, attn_error *error
 attn_status attn__parts_read(const attn__parts *p, uint64_t offset, void *to, size_t size, attn_error *error);
 void attn__parts_close(attn__parts *p);
 
+/* A file's bytes as memory, which outlives the open file. What is written to it stays in memory. */
+typedef struct attn__mapping {
+    void *bytes; /* NULL: none */
+    size_t size;
+} attn__mapping;
+
+/* The whole file, as long as it does not become shorter: to touch bytes that it no longer has ends the process. None if the system refuses,
+ * or what is at the path is no regular file. */
+attn__mapping attn__parts_map(const attn__parts *p);
+void attn__mapping_end(attn__mapping *m);
+
 /* ---- stream.c: a file of any size through a buffer of the caller's ---- */
 
 typedef struct attn__stream {

@@ -10,6 +10,34 @@ attn__scan attn__scan_new(char *bytes, size_t size)
     return (attn__scan){.begin = bytes, .at = bytes, .end = bytes + size};
 }
 
+/* In which bytes of x the highest bit tells of a zero; above the first of them it may lie. Source: Warren, "Hacker's Delight", 6-1. */
+static uint64_t zero_bytes(uint64_t x)
+{
+    return (x - 0x0101010101010101U) & ~x;
+}
+
+size_t attn__scan_plain(const char *at, const char *end, bool ascii)
+{
+    const uint64_t each = 0x0101010101010101U;
+    const char *p = at;
+    for (uint64_t x; end - p >= 8; p += 8) {
+        memcpy(&x, p, 8);
+        uint64_t control = (x - each * ' ') & ~x;
+        uint64_t stop = (zero_bytes(x ^ each * '"') | zero_bytes(x ^ each * '\\') | control | (ascii ? x : 0)) & each << 7;
+        if (stop != 0) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            return (size_t)(p - at) + (size_t)__builtin_ctzll(stop) / 8;
+#else
+            break;
+#endif
+        }
+    }
+    while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= ' ' && (!ascii || (unsigned char)*p < 0x80)) {
+        p++;
+    }
+    return (size_t)(p - at);
+}
+
 /* ---- checking: nothing is believed ---- */
 
 static bool fail(attn__scan *s, const char *fault)
@@ -87,7 +115,7 @@ static bool check_string(attn__scan *s)
     if (!take(s, '"')) {
         return fail(s, "a string was expected");
     }
-    while (s->at < s->end && *s->at != '"') {
+    while ((s->at += attn__scan_plain(s->at, s->end, true)) < s->end && *s->at != '"') {
         unsigned char c = (unsigned char)*s->at;
         if (c == '\\') {
             if (!check_escape(s)) {
@@ -95,8 +123,6 @@ static bool check_string(attn__scan *s)
             }
         } else if (c < ' ') {
             return fail(s, "a control character in a string");
-        } else if (c < 0x80) {
-            s->at++;
         } else {
             utf8proc_int32_t code;
             size_t left = (size_t)(s->end - s->at);
@@ -281,12 +307,14 @@ char *attn__scan_string(attn__scan *s)
 {
     skip_space(s);
     char *text = s->at + 1, *from = text, *to = text;
-    while (*from != '"') {
-        if (*from != '\\') {
-            *to++ = *from++;
-            continue;
+    for (;;) {
+        size_t plain = attn__scan_plain(from, s->end, false), written;
+        memmove(to, from, plain);
+        from += plain;
+        to += plain;
+        if (*from == '"') {
+            break;
         }
-        size_t written;
         from += unescape(from, s->end, to, &written); /* never more bytes than the escape has */
         to += written;
     }

@@ -19,6 +19,10 @@ attn__scan attn__scan_new(char *bytes, size_t size);
  * no zero byte; then goes back to the beginning. Else `fault`. Everything below is for texts that passed this. */
 bool attn__scan_check(attn__scan *s);
 
+/* How many bytes at the start of a text stand for themselves in a string of JSON: none of '"', '\\' and control characters; if `ascii`,
+ * also none of other characters. Mostly eight at a time. */
+size_t attn__scan_plain(const char *at, const char *end, bool ascii);
+
 /* The first character of the next value or key. */
 char attn__scan_peek(attn__scan *s);
 /* Enters an array or object; false if there is nothing in it, and it is done. */

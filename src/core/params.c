@@ -13,6 +13,7 @@ typedef struct param {
     const char *name;
     attn_shape shape;
     int64_t count, offset; /* elements, and where they start in the blocks */
+    void *borrowed;        /* values that are not in the block; NULL: they are */
     attn_param_config config;
     int64_t *touched, n_touched; /* sparse tables: rows with a gradient, in order of first touch */
     bool *is_touched;            /* by row */
@@ -165,6 +166,12 @@ static int64_t padded(int64_t count)
     return (count + ALIGN_ELEMENTS - 1) / ALIGN_ELEMENTS * ALIGN_ELEMENTS;
 }
 
+/* Elements that a parameter has in the block of values. */
+static int64_t room(const param *q)
+{
+    return q->borrowed == NULL ? padded(q->count) : 0;
+}
+
 static bool allocate(attn_params *p, bool grads)
 {
     int64_t total = 0;
@@ -175,7 +182,7 @@ static bool allocate(attn_params *p, bool grads)
             return false;
         }
         q->offset = total;
-        total += padded(q->count);
+        total += room(q);
         if (q->config.sparse_rows && grads) {
             q->touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->touched);
             q->is_touched = attn__params_alloc(p, (size_t)q->shape.dim[0] * sizeof *q->is_touched);
@@ -184,12 +191,17 @@ static bool allocate(attn_params *p, bool grads)
     p->values = alloc(p, (size_t)total * attn_dtype_size(p->dtype));
     for (int i = 0; i < p->count && p->values != NULL; i++) { /* between the parameters */
         const param *q = &p->param[i];
-        size_t size = attn_dtype_size(p->dtype);
-        memset((char *)p->values + (size_t)(q->offset + q->count) * size, 0, (size_t)(padded(q->count) - q->count) * size);
+        size_t size = attn_dtype_size(p->dtype), gap = room(q) > 0 ? (size_t)(room(q) - q->count) : 0;
+        memset((char *)p->values + (size_t)(q->offset + q->count) * size, 0, gap * size);
     }
     p->grads = grads ? attn__params_alloc(p, (size_t)total * attn_dtype_size(p->dtype)) : NULL;
     p->scratch = attn__params_alloc(p, (size_t)p->count * sizeof *p->scratch);
     return p->error.status == ATTN_OK;
+}
+
+void attn__params_borrow(attn_params *p, int id, void *values)
+{
+    p->param[id].borrowed = values;
 }
 
 attn_status attn__params_build_bare(attn_params *p, bool grads, attn_error *error)
@@ -275,7 +287,7 @@ static void *inside(const attn_params *p, void *block, int id)
 
 void *attn_params_value(attn_params *p, int id)
 {
-    return inside(p, p->values, id);
+    return is_there(p, id) && p->param[id].borrowed != NULL ? p->param[id].borrowed : inside(p, p->values, id);
 }
 
 void *attn_params_grad(attn_params *p, int id)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,4 +56,19 @@ void attn__parts_close(attn__parts *p)
         close(p->fd);
     }
     p->fd = -1;
+}
+
+attn__mapping attn__parts_map(const attn__parts *p)
+{
+    bool possible = p->fd >= 0 && p->size > 0 && p->size <= SIZE_MAX;
+    void *bytes = possible ? mmap(NULL, (size_t)p->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, p->fd, 0) : MAP_FAILED;
+    return bytes != MAP_FAILED ? (attn__mapping){bytes, (size_t)p->size} : (attn__mapping){NULL, 0};
+}
+
+void attn__mapping_end(attn__mapping *m)
+{
+    if (m->bytes != NULL) {
+        (void)munmap(m->bytes, m->size);
+    }
+    *m = (attn__mapping){NULL, 0};
 }

@@ -43,6 +43,10 @@ attn_safetensors *attn__safetensors_open(const char *path, const attn_allocator 
 /* Writes `count` elements of tensor `i`, from the `first` on, to where they are wanted, read or not. Error: ATTN_EIO. */
 attn_status attn__safetensors_fill(const attn_safetensors *f, int i, int64_t first, int64_t count, void *to, attn_error *error);
 
+/* The data of tensor `i` in a mapping of the file; NULL if it cannot be used there: no mapping, not aligned, or not this machine's numbers.
+ */
+void *attn__safetensors_inside(const attn_safetensors *f, int i, attn__mapping m);
+
 /* ---- checkpoint.c: how the tensors of a file differ from those of a model ---- */
 
 /* A message that lists differences: as many as fit, then how many more there are. */
@@ -62,6 +66,8 @@ void attn__differ_surplus(attn__differences *d, const attn_file_tensor *x);
 /* ATTN_OK if nothing was noted, else ATTN_EMISMATCH with the list. */
 attn_status attn__differences_end(const attn__differences *d, attn_error *error);
 
+/* Whether this machine's numbers are, as those of files. */
+bool attn__little_endian(void);
 /* Copies elements of `size` bytes between memory and a file, whose numbers are little-endian whatever the machine's are. `to` may be
  * `from`. */
 void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size);

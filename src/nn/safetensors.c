@@ -3,14 +3,18 @@
 
 #include "nn/nn.h"
 
-void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size)
+bool attn__little_endian(void)
 {
     const uint16_t probe = 1;
-    const unsigned char *first = (const unsigned char *)&probe;
+    return *(const unsigned char *)&probe == 1;
+}
+
+void attn__copy_little_endian(void *to, const void *from, size_t count, size_t size)
+{
     if (count > 0 && to != from) {
         memcpy(to, from, count * size);
     }
-    for (size_t i = 0; *first != 1 && i < count; i++) {
+    for (size_t i = 0; !attn__little_endian() && i < count; i++) {
         unsigned char *element = (unsigned char *)to + i * size;
         for (size_t k = 0; k < size / 2; k++) {
             unsigned char kept = element[k];

@@ -210,3 +210,10 @@ attn_status attn__safetensors_fill(const attn_safetensors *f, int i, int64_t fir
     attn__copy_little_endian(to, to, (size_t)count, size);
     return status;
 }
+
+void *attn__safetensors_inside(const attn_safetensors *f, int i, attn__mapping m)
+{
+    size_t size = attn_dtype_size(f->tensor[i].dtype);
+    bool usable = m.bytes != NULL && f->tensor[i].data == NULL && f->begin[i] % size == 0 && attn__little_endian();
+    return usable ? (char *)m.bytes + f->begin[i] : NULL;
+}

@@ -3,13 +3,28 @@
 
 #include "word_sense/model.h"
 
-bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e)
+attn_status attn__check_rows(const attn_word_sense *m, const int32_t *ids, const char *const *tokens, int64_t n, attn_error *error)
+{
+    for (int k = 0; m->file.bytes != NULL && k < m->config.seeds; k++) {
+        const float *table = attn_params_value(m->member[k].params, m->member[k].embedding);
+        for (int64_t i = 0; i < n; i++) {
+            if (attn__kernels(ATTN_F32)->first_nonfinite(m->config.dim, table + (int64_t)ids[i] * m->config.dim) >= 0) {
+                return attn__fail(error, ATTN_ENONFINITE, "tensor '%d.embedding': the row of '%s' is not finite", k,
+                                  ATTN__QUOTE(tokens[i]));
+            }
+        }
+    }
+    return ATTN_OK;
+}
+
+attn_status attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e,
+                         attn_error *error)
 {
     int begin = target > m->config.window ? target - m->config.window : 0;
     int end = length - target > m->config.window ? target + m->config.window + 1 : length;
     int32_t *ids = attn__arena_array(arena, end - begin, sizeof *ids);
     if (ids == NULL) {
-        return false;
+        return attn__fail(error, ATTN_ENOMEM, "out of memory for a sentence");
     }
     for (int j = begin; j < end; j++) {
         ids[j - begin] = attn__token_row(m, tokens[j]);
@@ -21,7 +36,7 @@ bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *cons
                          .begin = begin,
                          .word = (int32_t)attn__names_find(&m->lemmas, tokens[target], strlen(tokens[target])),
                          .sense = -1};
-    return true;
+    return attn__check_rows(m, ids, e->tokens, e->length, error);
 }
 
 attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, const attn_corpus *corpus, bool strict, attn__encoded **list,
@@ -32,9 +47,9 @@ attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, co
     for (int64_t i = 0; i < attn_corpus_count(corpus) && *list != NULL; i++) {
         attn_example x = attn_corpus_get(corpus, i);
         attn__encoded *e = &(*list)[*count];
-        if (!attn__encode(m, arena, x.tokens, x.length, x.target, e)) {
-            *list = NULL;
-            break;
+        attn_status status = attn__encode(m, arena, x.tokens, x.length, x.target, e, error);
+        if (status != ATTN_OK) {
+            return status;
         }
         if (e->word < 0 && strict) {
             return attn__fail(error, ATTN_EUNKNOWN_WORD, "%s:%lld: the model knows no senses of '%s'", x.file, (long long)x.line, x.word);

@@ -221,11 +221,14 @@ static attn_status explain(attn_word_sense *m, const char *const *tokens, int le
     attn__batch b;
     const attn__encoded *const list[] = {&sentence};
     attn_member_steps *member = attn__arena_array(&m->scratch, m->config.seeds, sizeof *member);
-    if (member == NULL || !attn__encode(m, &m->scratch, tokens, length, e->target, &sentence) ||
-        !attn__batch_ask(m, &m->scratch, list, 1, true, &b)) {
+    attn_status status = attn__encode(m, &m->scratch, tokens, length, e->target, &sentence, error);
+    if (status != ATTN_OK) {
+        return status;
+    }
+    if (member == NULL || !attn__batch_ask(m, &m->scratch, list, 1, true, &b)) {
         return no_memory(error);
     }
-    attn_status status = describe(m, &sentence, e, error);
+    status = describe(m, &sentence, e, error);
     for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
         status = read_member(m, &m->member[k], &b, m->lemma[sentence.word].first, e, &member[k], error);
     }

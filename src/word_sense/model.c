@@ -35,7 +35,10 @@ void attn_word_sense_free(attn_word_sense *m)
         attn__member_free(m, &m->member[i]);
     }
     attn_tape_free(m->tape);
-    attn__free(&m->allocator, m->neighbours.entry);
+    if (!m->neighbours.borrowed) {
+        attn__free(&m->allocator, m->neighbours.entry);
+    }
+    attn__mapping_end(&m->file);
     attn__names_free(&m->vocabulary);
     attn__names_free(&m->lemmas);
     attn__arena_free(&m->arena);

@@ -6,6 +6,7 @@
 #include "attn/random.h"
 #include "attn/word_sense.h"
 #include "core/core.h"
+#include "core/file.h"
 #include "word_sense/names.h"
 
 /* Words of a vocabulary at most: row numbers that a float32 holds exactly. */
@@ -31,6 +32,7 @@ _Static_assert(sizeof(attn__neighbour) == 3 * sizeof(float), "a row of the file"
 
 typedef struct attn__neighbours {
     attn__neighbour *entry; /* by ambiguous word, key, sense */
+    bool borrowed;          /* they lie in the mapped file */
     int64_t count;
     int64_t *begin; /* entries of word w are begin[w] .. begin[w + 1] - 1 */
     double *share;  /* (S) of the counts of the word */
@@ -64,6 +66,7 @@ struct attn_word_sense {
     int n_senses;
     attn__neighbours neighbours; /* none if config.neighbours is 0 */
     attn__member *member;        /* config.seeds of them */
+    attn__mapping file;          /* whose tables of embeddings and neighbours are used where they are; none: they were read */
     attn_tape *tape;
     attn__arena scratch;  /* of one batch or prediction */
     uint64_t fingerprint; /* of the training data; 0: not trained yet */
@@ -118,7 +121,12 @@ typedef struct attn__batch {
     double *counted;     /* (B,S) what attn__counted says of each sentence; NULL in training */
 } attn__batch;
 
-bool attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e);
+/* Of a mapped file, whose table of embeddings nobody has looked at, the rows that are needed: ATTN_ENONFINITE names one that is not finite.
+ */
+attn_status attn__check_rows(const attn_word_sense *m, const int32_t *ids, const char *const *tokens, int64_t n, attn_error *error);
+/* Errors: ATTN_ENOMEM, that of attn__check_rows. */
+attn_status attn__encode(const attn_word_sense *m, attn__arena *arena, const char *const *tokens, int length, int target, attn__encoded *e,
+                         attn_error *error);
 /* All examples of a corpus. ATTN_EUNKNOWN_WORD with place if `strict`, else unknown words and senses are left out. */
 attn_status attn__encode_corpus(const attn_word_sense *m, attn__arena *arena, const attn_corpus *corpus, bool strict, attn__encoded **list,
                                 int64_t *count, attn_error *error);

@@ -1,6 +1,7 @@
 /* Models from safetensors files. The texts are read first, then the tensors are compared with what the texts promise, and only then is
  * memory of their size asked for. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,7 @@
 
 /* ---- texts ---- */
 
-/* Into the scratch memory; *root is NULL if there is no such text, or if it is no JSON. Error: ATTN_ENOMEM. */
-static attn_status parse_text(attn_word_sense *m, const attn_safetensors *f, const char *key, const attn__json **root, attn_error *error)
+attn_status attn__model_parse(attn_word_sense *m, const attn_safetensors *f, const char *key, const attn__json **root, attn_error *error)
 {
     attn__json_fault fault;
     const char *text = attn_safetensors_text(f, key);
@@ -33,7 +33,7 @@ static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, in
     attn_word_sense_config config;
     const attn__json *object;
     attn__mark mark = attn__arena_mark(&m->scratch);
-    attn_status status = parse_text(m, f, "attn.config", &object, error);
+    attn_status status = attn__model_parse(m, f, "attn.config", &object, error);
     status = status == ATTN_OK ? attn__config_from_json(object, version, &config, error) : status;
     attn__arena_rewind(&m->scratch, mark);
     if (status == ATTN_OK && (config.min_count < 1 || config.batch < 1)) {
@@ -47,99 +47,6 @@ static attn_status load_config(attn_word_sense *m, const attn_safetensors *f, in
         m->config = config;
     }
     return status;
-}
-
-static attn_status add_word(attn_word_sense *m, const char *word, size_t size, size_t number, attn_error *error)
-{
-    int64_t n = attn__names_add(&m->vocabulary, word, size);
-    if (n < 0) {
-        return attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
-    }
-    return n == (int64_t)number ? ATTN_OK : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", number);
-}
-
-/* What follows the string of JSON at `at`, whose text is written over its own escapes; NULL if there is none, or with other escapes than
- * of '"' and '\\'. */
-static char *plain_string(char *at, size_t *size)
-{
-    char *begin = at + 1, *to = begin;
-    for (char *from = begin; *at == '"'; from++) {
-        if (*from == '"') {
-            *size = (size_t)(to - begin);
-            return from + 1;
-        }
-        if (*from == '\\' && (from[1] == '"' || from[1] == '\\')) {
-            from++;
-        } else if (*from == '\\' || (unsigned char)*from < ' ') {
-            break;
-        }
-        *to++ = *from;
-    }
-    return NULL;
-}
-
-/* At least as many as there are words: commas, and one. */
-static size_t count_words(const char *text, size_t size)
-{
-    size_t n = 1;
-    for (size_t i = 0; i < size; i++) {
-        n += text[i] == ',';
-    }
-    return n;
-}
-
-/* Words as they nearly always are; as JSON values they would take half the time of loading a model. *plain: there was nothing else. */
-static attn_status load_plain_words(attn_word_sense *m, char *text, bool *plain, attn_error *error)
-{
-    attn_status status = ATTN_OK;
-    *plain = false;
-    if (!attn__names_reserve(&m->vocabulary, count_words(text, strlen(text)))) {
-        return attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
-    }
-    for (char *at = text; status == ATTN_OK && *at == (at == text ? '[' : ',');) {
-        char *word = at + 2;
-        size_t size;
-        at = plain_string(at + 1, &size);
-        if (at == NULL) {
-            break;
-        }
-        status = add_word(m, word, size, m->vocabulary.count, error);
-        *plain = strcmp(at, "]") == 0;
-    }
-    return status;
-}
-
-static attn_status load_any_words(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
-{
-    const attn__json *array;
-    attn_status status = parse_text(m, f, "attn.vocabulary", &array, error);
-    if (status == ATTN_OK && !attn__json_is(array, ATTN__JSON_ARRAY)) {
-        status = attn__fail(error, ATTN_EFORMAT, "no vocabulary");
-    }
-    size_t i = 0;
-    for (const attn__json *v = status == ATTN_OK ? array->first : NULL; v != NULL && status == ATTN_OK; v = v->next, i++) {
-        const char *word = attn__json_text(v);
-        status = word != NULL ? add_word(m, word, strlen(word), i, error)
-                              : attn__fail(error, ATTN_EFORMAT, "vocabulary: entry %zu is no word, or stands twice", i);
-    }
-    return status;
-}
-
-static attn_status load_vocabulary(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
-{
-    const char *text = attn_safetensors_text(f, "attn.vocabulary");
-    attn__mark mark = attn__arena_mark(&m->scratch);
-    char *copy = text != NULL ? attn__arena_copy(&m->scratch, text, strlen(text) + 1) : NULL;
-    bool plain = false;
-    attn_status status = copy != NULL || text == NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the vocabulary");
-    if (copy != NULL) {
-        status = load_plain_words(m, copy, &plain, error);
-    }
-    if (status == ATTN_OK && !plain) {
-        status = load_any_words(m, f, error); /* those that are there already come first, and keep their numbers */
-    }
-    attn__arena_rewind(&m->scratch, mark);
-    return status == ATTN_OK && m->vocabulary.count > ATTN__MOST_WORDS ? attn__fail(error, ATTN_EFORMAT, "too many words") : status;
 }
 
 /* Senses of a word must stand together. */
@@ -171,7 +78,7 @@ static attn_status load_senses(attn_word_sense *m, const attn_safetensors *f, at
 {
     const attn__json *array;
     attn__mark mark = attn__arena_mark(&m->scratch);
-    attn_status status = parse_text(m, f, "attn.senses", &array, error);
+    attn_status status = attn__model_parse(m, f, "attn.senses", &array, error);
     size_t n = attn__json_is(array, ATTN__JSON_ARRAY) ? array->size : 0;
     if (status == ATTN_OK && (n == 0 || n >= INT32_MAX)) {
         status = attn__fail(error, ATTN_EFORMAT, "no senses");
@@ -234,7 +141,7 @@ static attn_status load_progress(attn_word_sense *m, const attn_safetensors *f, 
 {
     const attn__json *object;
     attn__mark mark = attn__arena_mark(&m->scratch);
-    attn_status status = parse_text(m, f, "attn.training", &object, error);
+    attn_status status = attn__model_parse(m, f, "attn.training", &object, error);
     status = status == ATTN_OK ? fill_progress(m, object, underway, error) : status;
     attn__arena_rewind(&m->scratch, mark);
     return status;
@@ -264,16 +171,19 @@ static attn_status compare(const attn_safetensors *f, const attn_file_tensor lis
     return attn__differences_end(&d, error);
 }
 
-/* Reads a tensor to its place, and looks at each piece while it is still in the cache. */
-static attn_status fill_tensor(const attn_safetensors *f, const attn_file_tensor *x, attn_error *error)
+/* Reads a tensor to its place, and looks at each piece while it is still in the cache. One that stays in the file is only looked at, and of
+ * a table of embeddings there only the first row, which pads: attn__check_rows sees to the others, when they are needed. */
+static attn_status fill_tensor(const attn_word_sense *m, const attn_safetensors *f, const attn_file_tensor *x, attn_error *error)
 {
     int index = attn_safetensors_find(f, x->name);
     int64_t count = attn_shape_count(x->shape);
+    bool there = x->data == attn__safetensors_inside(f, index, m->file);
     attn_status status = ATTN_OK;
+    count = there && strcmp(x->name, ATTN__NEIGHBOURS) != 0 ? x->shape.dim[1] : count;
     for (int64_t at = 0; at < count && status == ATTN_OK; at += PIECE) {
         int64_t n = count - at < PIECE ? count - at : PIECE;
         void *to = (char *)(uintptr_t)x->data + (size_t)at * attn_dtype_size(x->dtype);
-        status = attn__safetensors_fill(f, index, at, n, to, error);
+        status = there ? ATTN_OK : attn__safetensors_fill(f, index, at, n, to, error);
         int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(n, to) : -1;
         if (i >= 0) {
             status = attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)at + i);
@@ -283,8 +193,14 @@ static attn_status fill_tensor(const attn_safetensors *f, const attn_file_tensor
 }
 
 /* Makes the parameters, with gradients if they will be trained, and what a member under way needs. */
-static attn_status build_member(attn_word_sense *m, attn__member *k, attn__underway underway, attn_error *error)
+static attn_status build_member(attn_word_sense *m, const attn_safetensors *f, int number, attn__underway underway, attn_error *error)
 {
+    attn__member *k = &m->member[number];
+    if (k->finished) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%d.%s", number, attn_params_name(k->params, k->embedding));
+        attn__params_borrow(k->params, k->embedding, attn__safetensors_inside(f, attn_safetensors_find(f, name), m->file));
+    }
     attn_status status = attn__params_build_bare(k->params, !k->finished, error);
     if (status == ATTN_OK && underway.steps > 0) {
         status = attn__member_optimizer(m, k, error);
@@ -307,9 +223,14 @@ static void find_neighbours(attn_word_sense *m, const attn_safetensors *f)
     m->neighbours.count = shape.rank == 2 ? shape.dim[0] : 0;
 }
 
-static attn_status build_neighbours(attn_word_sense *m, attn_error *error)
+static attn_status build_neighbours(attn_word_sense *m, const attn_safetensors *f, attn_error *error)
 {
     attn__neighbours *n = &m->neighbours;
+    n->entry = n->count > 0 ? attn__safetensors_inside(f, attn_safetensors_find(f, ATTN__NEIGHBOURS), m->file) : NULL;
+    n->borrowed = n->entry != NULL;
+    if (n->borrowed) {
+        return ATTN_OK;
+    }
     n->entry = n->count > 0 ? attn__calloc(&m->allocator, (size_t)n->count, sizeof *n->entry) : NULL;
     return n->entry != NULL || n->count == 0 ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the neighbours");
 }
@@ -320,16 +241,16 @@ static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, c
     find_neighbours(m, f);
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
     attn_status status = list != NULL ? compare(f, list, count, error) : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
-    status = status == ATTN_OK ? build_neighbours(m, error) : status;
+    status = status == ATTN_OK ? build_neighbours(m, f, error) : status;
     for (int i = 0; i < m->config.seeds && status == ATTN_OK; i++) {
-        status = build_member(m, &m->member[i], underway[i], error);
+        status = build_member(m, f, i, underway[i], error);
     }
     if (status == ATTN_OK) { /* the same list again, now with places to fill */
         list = attn__model_tensors(m, underway, &count);
         status = list != NULL ? ATTN_OK : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
     }
     for (int i = 0; i < count && status == ATTN_OK; i++) {
-        status = fill_tensor(f, &list[i], error);
+        status = fill_tensor(m, f, &list[i], error);
     }
     return status == ATTN_OK ? attn__neighbours_open(m, error) : status;
 }
@@ -354,7 +275,7 @@ static attn_status fill_model(attn_word_sense *m, const attn_safetensors *f, att
                           format != NULL ? ATTN__QUOTE(format) : "missing", ATTN__MODEL_VERSION);
     }
     attn_status status = load_config(m, f, version, error);
-    status = status == ATTN_OK ? load_vocabulary(m, f, error) : status;
+    status = status == ATTN_OK ? attn__model_load_words(m, f, error) : status;
     status = status == ATTN_OK ? load_senses(m, f, error) : status;
     status = status == ATTN_OK ? attn__model_open(m, error) : status;
     if (status == ATTN_OK) {
@@ -367,7 +288,7 @@ static attn_status fill_model(attn_word_sense *m, const attn_safetensors *f, att
     return status;
 }
 
-attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error)
+static attn_word_sense *load(const char *path, bool map, const attn_allocator *allocator, attn_error *error)
 {
     attn_error why = {.status = ATTN_OK};
     attn_safetensors *f = attn__safetensors_open(path, allocator, error);
@@ -375,6 +296,9 @@ attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *al
         return NULL;
     }
     attn_word_sense *m = attn__model_new(allocator);
+    if (m != NULL && map) {
+        m->file = attn__parts_map(&f->parts);
+    }
     attn_status status = m != NULL ? fill_model(m, f, &why) : attn__fail(&why, ATTN_ENOMEM, "out of memory for the model");
     attn_safetensors_free(f);
     if (status == ATTN_OK) {
@@ -387,4 +311,14 @@ attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *al
     }
     attn_word_sense_free(m);
     return NULL;
+}
+
+attn_word_sense *attn_word_sense_load(const char *path, const attn_allocator *allocator, attn_error *error)
+{
+    return load(path, false, allocator, error);
+}
+
+attn_word_sense *attn_word_sense_map(const char *path, const attn_allocator *allocator, attn_error *error)
+{
+    return load(path, true, allocator, error);
 }

@@ -91,7 +91,7 @@ static char *copy_text(attn__names *n, const char *text, size_t size)
     return copy;
 }
 
-int64_t attn__names_add(attn__names *n, const char *text, size_t size)
+static int64_t add(attn__names *n, const char *text, size_t size, bool kept)
 {
     uint64_t hash = hash_of(text, size);
     if (2 * (n->count + 1) > n->n_slots && !more_slots(n, n->count + 1)) {
@@ -104,12 +104,22 @@ int64_t attn__names_add(attn__names *n, const char *text, size_t size)
     void *array = n->list;
     bool grown = attn__grow(&n->arena->allocator, &array, &n->capacity, n->count + 1, sizeof *n->list);
     n->list = array;
-    const char *copy = grown ? copy_text(n, text, size) : NULL;
-    if (copy == NULL) {
+    const char *ours = grown && !kept ? copy_text(n, text, size) : text;
+    if (!grown || ours == NULL) {
         return -1;
     }
     n->slots[slot] = (int32_t)n->count;
     n->longest = size > n->longest ? size : n->longest;
-    n->list[n->count] = (attn__name){copy, size, hash};
+    n->list[n->count] = (attn__name){ours, size, hash};
     return (int64_t)n->count++;
+}
+
+int64_t attn__names_add(attn__names *n, const char *text, size_t size)
+{
+    return add(n, text, size, false);
+}
+
+int64_t attn__names_add_kept(attn__names *n, const char *text, size_t size)
+{
+    return add(n, text, size, true);
 }

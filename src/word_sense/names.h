@@ -5,7 +5,7 @@
 #include "core/core.h"
 
 typedef struct attn__name {
-    const char *text; /* zero-terminated copy in the arena, aligned to nothing */
+    const char *text; /* zero-terminated, in the arena, aligned to nothing */
     size_t size;
     uint64_t hash;
 } attn__name;
@@ -31,5 +31,7 @@ bool attn__names_reserve(attn__names *n, size_t count);
 int64_t attn__names_find(const attn__names *n, const char *text, size_t size);
 /* The same, adding the string if it is new; -1 if out of memory, the set is then unchanged. */
 int64_t attn__names_add(attn__names *n, const char *text, size_t size);
+/* The same without a copy: the string lies in the arena already, with a zero behind it. */
+int64_t attn__names_add_kept(attn__names *n, const char *text, size_t size);
 
 #endif

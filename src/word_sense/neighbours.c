@@ -191,22 +191,27 @@ static attn_status take_entries(attn_word_sense *m, attn_error *error)
 {
     attn__neighbours *to = &m->neighbours;
     const float rows = (float)m->vocabulary.count, senses = (float)m->n_senses;
-    int32_t last_word = 0, last_key = INT32_MIN, last_sense = 0;
+    const attn__sense *known = m->sense;
+    const attn__neighbour *entry = to->entry;
+    int64_t *begin = to->begin;
+    double *share = to->share;
+    int64_t last = INT64_MIN; /* word and key, as one number */
+    int32_t last_sense = 0;
     for (int64_t i = 0; i < to->count; i++) {
-        const attn__neighbour x = to->entry[i];
+        const attn__neighbour x = entry[i];
         bool inside = x.key >= -LAST_CHARACTER && x.key <= rows && x.sense >= 0 && x.sense < senses && x.count > 0;
         int32_t key = inside ? (int32_t)x.key : 0, sense = inside ? (int32_t)x.sense : 0;
         if (key == 0 || (float)key != x.key || (float)sense != x.sense) {
             return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is no word, sense and count", (long long)i);
         }
-        int32_t word = m->sense[sense].word;
-        if (word < last_word || (word == last_word && (key < last_key || (key == last_key && sense <= last_sense)))) {
+        int32_t word = known[sense].word;
+        int64_t place = (int64_t)word * (1 << 30) + key;
+        if ((place < last) | ((place == last) & (sense <= last_sense))) { /* as one test: which is true cannot be foretold */
             return attn__fail(error, ATTN_EFORMAT, "neighbours: entry %lld is not in its place", (long long)i);
         }
-        to->begin[word + 1] = i + 1;
-        to->share[sense] += (double)x.count;
-        last_word = word;
-        last_key = key;
+        begin[word + 1] = i + 1;
+        share[sense] += (double)x.count;
+        last = place;
         last_sense = sense;
     }
     return ATTN_OK;

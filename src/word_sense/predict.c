@@ -221,8 +221,9 @@ attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena
         return attn__fail(error, ATTN_EINVAL, "target %d, expected 0..%d", target, length - 1);
     }
     attn__encoded e;
-    if (!attn__encode(m, scratch, tokens, length, target, &e)) {
-        return no_memory(error);
+    attn_status status = attn__encode(m, scratch, tokens, length, target, &e, error);
+    if (status != ATTN_OK) {
+        return status;
     }
     if (e.word < 0) {
         return unknown_word(m, tokens[target], error);
@@ -236,7 +237,6 @@ attn_status attn__predict(const attn_word_sense *m, attn_tape *tape, attn__arena
     }
     memset(p, 0, (size_t)m->n_senses * sizeof *p);
     memset(w, 0, (size_t)m->config.heads * (size_t)e.length * sizeof *w);
-    attn_status status = ATTN_OK;
     for (int k = 0; k < m->config.seeds && status == ATTN_OK; k++) {
         status = add_member(m, tape, &m->member[k], &b, 1.0 / m->config.seeds, p, w, error);
     }
@@ -256,6 +256,7 @@ attn_status attn__attention(const attn_word_sense *m, attn_tape *t, attn__arena 
     for (int i = 0; i < length && status == ATTN_OK; i++) {
         ids[i] = attn__token_row(m, tokens[i]);
     }
+    status = status == ATTN_OK ? attn__check_rows(m, ids, tokens, length, error) : status;
     if (status == ATTN_OK) {
         memset(weights, 0, (size_t)m->config.heads * (size_t)length * (size_t)length * sizeof *weights);
     }

@@ -126,6 +126,14 @@ void fuzz_model(const uint8_t *data, size_t size, const attn_allocator *a)
         report(small_model(), m, a);
         go_on(m);
     }
+    bool loaded = m != NULL;
+    attn_word_sense_free(m);
+    m = attn_word_sense_map(f.path, a, &fuzz_error);
+    PROMISE(m != NULL || !loaded);
+    if (m != NULL) {
+        attn_word_sense_set_threads(m, 1);
+        use_model(m);
+    }
     attn_word_sense_free(m);
     close_file(&f);
 }
