@@ -279,7 +279,7 @@ static attn_params *hundred(int digits, int64_t width)
     attn_params *p = attn_params_new(ATTN_F32, NULL);
     for (int i = 0; i < 100; i++) {
         char name[60];
-        (void)snprintf(name, sizeof name, "W.%0*d", digits, i);
+        assert_in_range(snprintf(name, sizeof name, "W.%0*d", digits, i), 1, sizeof name - 1);
         attn_params_add(p, name, ATTN_SHAPE(width, 3), (attn_param_config){0});
     }
     assert_int_equal(attn_params_build(p, 0, NULL), ATTN_OK);
