@@ -287,9 +287,10 @@ ATTN_API attn_word_sense *attn_word_sense_load(const char *path, const attn_allo
 
 /** The same, but the tables that make up nearly all of a trained model, of embeddings and neighbours, stay in the file, which is mapped
  * into memory: a model is there in a fraction of the time, and processes that map one file share its memory. Predictions are the same to
- * the bit. The file may be replaced or removed meanwhile (attn_word_sense_save replaces it), but not written into or made shorter: bytes
- * that change change predictions unseen, and to touch bytes that are gone ends the process by SIGBUS. Where a file cannot be mapped (a
- * pipe; a machine of other byte order; training not finished), its tables are read as attn_word_sense_load reads them.
+ * the bit. The embedding of a word is looked at when a sentence has the word: if it is not finite, the prediction fails with
+ * ATTN_ENONFINITE. The file may be replaced or removed meanwhile (attn_word_sense_save replaces it), but not written into or made shorter:
+ * bytes that change change predictions unseen, and to touch bytes that are gone ends the process by SIGBUS. Where a file cannot be mapped
+ * (a pipe; a machine of other byte order; training not finished), its tables are read as attn_word_sense_load reads them.
  * @return as attn_word_sense_load   @errors the same */
 ATTN_API attn_word_sense *attn_word_sense_map(const char *path, const attn_allocator *allocator, attn_error *error);
 
