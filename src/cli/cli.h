@@ -105,9 +105,8 @@ void note_idle(bool quiet, int key, bool idle, const char *where);
 
 /* Prints one JSON object on a line and frees it. */
 void print_json(json_t *object);
-/* The same piece by piece, for what is printed often: text as a JSON string; a number with a point, or null if it is not finite. */
+/* Text as a JSON string, for what is printed often. */
 void print_json_text(const char *text);
-void print_json_real(double x);
 /* Puts '?' in the place of control characters, so that a message stays on its line. */
 void hide_controls(char *text);
 /* Text for people: pictures of control characters (U+2400 ...) stand for them, so that no word controls the terminal. */
@@ -118,6 +117,12 @@ void print_token(int i, const char *token, bool asked);
 int text_width(const char *text);
 /* The same padded with spaces to `width` terminal columns (Chinese characters take two). */
 void print_padded(const char *text, int width);
+
+/* ---- reals.c ---- */
+
+/* A number of JSON: 12 significant digits, with a point or an exponent; null if it is not finite. Returns the length of the text. */
+enum { REAL_SIZE = 40 };
+int real_text(double x, char text[REAL_SIZE]);
 
 /* ---- data.c ---- */
 

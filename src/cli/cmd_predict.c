@@ -72,12 +72,18 @@ static const struct argp argp = {
     NULL,
     NULL};
 
+static void print_real(char before, double x)
+{
+    char text[1 + REAL_SIZE] = {before};
+    int n = real_text(x, text + 1);
+    (void)fwrite(text, 1, 1 + (size_t)n, stdout);
+}
+
+/* At least one. */
 static void print_reals(const double *x, int n)
 {
-    putchar('[');
     for (int i = 0; i < n; i++) {
-        fputs(i > 0 ? "," : "", stdout);
-        print_json_real(x[i]);
+        print_real(i > 0 ? ',' : '[', x[i]);
     }
     putchar(']');
 }
@@ -118,8 +124,7 @@ static void print_as_json(const attn_word_sense *m, const attn_example *e, int t
     for (int s = 0; s < p->n_senses; s++) {
         fputs(s > 0 ? "," : "", stdout);
         print_json_text(p->senses[s]);
-        putchar(':');
-        print_json_real(p->probabilities[s]);
+        print_real(':', p->probabilities[s]);
     }
     fputs("},\"attention\":[", stdout);
     for (int h = 0; h < p->heads; h++) {

@@ -169,6 +169,7 @@ void print_evaluation(const evaluation *v, eval_tables tables)
     if (tables.distances) {
         print_distances(&v->distances, examples);
     }
-    printf("%lld of %lld right: accuracy %.4f; mean over %d words: micro F1 %.4f, macro F1 %.4f\n", (long long)attn_scores_correct(s),
-           (long long)examples, accuracy_of(s), attn_scores_words(s), attn_scores_micro_f1(s), attn_scores_macro_f1(s));
+    printf("%lld of %lld right: accuracy %.4f; mean over %d word%s: micro F1 %.4f, macro F1 %.4f\n", (long long)attn_scores_correct(s),
+           (long long)examples, accuracy_of(s), attn_scores_words(s), attn_scores_words(s) == 1 ? "" : "s", attn_scores_micro_f1(s),
+           attn_scores_macro_f1(s));
 }

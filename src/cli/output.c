@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,20 +30,6 @@ void print_json_text(const char *text)
         }
     }
     putchar('"');
-}
-
-void print_json_real(double x)
-{
-    char text[40];
-    int n = snprintf(text, sizeof text, "%.12g", x);
-    if (!isfinite(x)) {
-        fputs("null", stdout);
-        return;
-    }
-    (void)fwrite(text, 1, (size_t)n, stdout);
-    if (strpbrk(text, ".e") == NULL) {
-        fputs(".0", stdout);
-    }
 }
 
 /* Bytes of the control character at `text`; 0: it is none. */
