@@ -209,7 +209,8 @@ ends 0 predict m.safetensors -f many.txt
 [ "$(sort -u out.txt | wc -l)" -eq 2 ] || bad 'the same sentence has several answers'
 
 # Who makes the model shorter while it answers is told so: the first answer is there, the others wait in a full pipe.
-cp m.safetensors short.safetensors
+short=$(printf 'sh\033ort.safetensors')
+cp m.safetensors "$short"
 rm -f answers.fifo
 mkfifo answers.fifo
 i=0
@@ -218,10 +219,10 @@ while [ $i -lt 3000 ]; do
     set -- "$@" 'she took her money to the bank'
     i=$((i + 1))
 done
-"$attn" predict short.safetensors "$@" >answers.fifo 2>err.txt &
+"$attn" predict "$short" "$@" >answers.fifo 2>err.txt &
 {
     read -r first
-    : >short.safetensors
+    : >"$short"
     cat >rest.txt
 } <answers.fifo
 wait $!
@@ -229,7 +230,7 @@ code=$?
 last='attn predict, the model made shorter'
 [ "$code" -eq 2 ] || bad "exit status $code, expected 2"
 [ "$first" = 'she took her money to the [bank]' ] || bad "the first line is $first"
-says 'attn: short.safetensors: cannot read: it has become shorter'
+says 'attn: sh?ort.safetensors: cannot read: it has become shorter'
 
 # Words do not control the terminal.
 for command in predict explain; do

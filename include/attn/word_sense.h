@@ -165,13 +165,14 @@ typedef struct attn_prediction {
 
 /** The sense of tokens[target].  @param prediction receives it
  * @errors ATTN_EUNKNOWN_WORD naming the word and the known ones, ATTN_EINVAL (target outside), ATTN_ENONFINITE
- *         (parameters so large that a score overflows), ATTN_ENOMEM */
+ *         (parameters so large that a score overflows; an embedding in a mapped file), ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_predict(attn_word_sense *m, const char *const *tokens, int length, int target,
                                                             attn_prediction *prediction, attn_error *error);
 
 /** Predicts a whole corpus.
  * @param corpus labelled sentences   @param scores receives them   @param predictions receives attn_corpus_count senses, owned by the
- * model; NULL: not wanted   @errors ATTN_EUNKNOWN_WORD with file and line for a word that the model does not know, ATTN_ENOMEM */
+ * model; NULL: not wanted   @errors ATTN_EUNKNOWN_WORD with file and line for a word that the model does not know,
+ * ATTN_ENONFINITE, ATTN_ENOMEM */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_score(attn_word_sense *m, const attn_corpus *corpus, attn_scores *scores,
                                                           const char **predictions, attn_error *error);
 
@@ -276,7 +277,8 @@ ATTN_API int attn_word_sense_epochs_done(const attn_word_sense *m);    /* finish
 ATTN_API bool attn_word_sense_finished(const attn_word_sense *m);      /* whether its training is */
 
 /** Saves to a safetensors file (see docs/formats.md), atomically; an unfinished model with the optimiser's state, so that training can go
- * on. The same model gives the same bytes.  @errors as attn_safetensors_write */
+ * on. The same model gives the same bytes.  @errors as attn_safetensors_write; ATTN_ENONFINITE (of a mapped model, whose tables are looked
+ * at for this) */
 ATTN_API ATTN_NODISCARD attn_status attn_word_sense_save(attn_word_sense *m, const char *path, attn_error *error);
 
 /** Loads a model. Nothing of a size that the file merely claims is allocated.
@@ -289,8 +291,9 @@ ATTN_API attn_word_sense *attn_word_sense_load(const char *path, const attn_allo
  * into memory: a model is there in a fraction of the time, and processes that map one file share its memory. Predictions are the same to
  * the bit. The embedding of a word is looked at when a sentence has the word: if it is not finite, the prediction fails with
  * ATTN_ENONFINITE. The file may be replaced or removed meanwhile (attn_word_sense_save replaces it), but not written into or made shorter:
- * bytes that change change predictions unseen, and to touch bytes that are gone ends the process by SIGBUS. Where a file cannot be mapped
- * (a pipe; a machine of other byte order; training not finished), its tables are read as attn_word_sense_load reads them.
+ * bytes that change, or go, change predictions unseen, and to touch a page that has none left ends the process by SIGBUS. Of a pipe, a file
+ * whose header leaves its data unaligned, a model whose training is not finished, and on a machine of other byte order, all is read as
+ * attn_word_sense_load reads it.
  * @return as attn_word_sense_load   @errors the same */
 ATTN_API attn_word_sense *attn_word_sense_map(const char *path, const attn_allocator *allocator, attn_error *error);
 

@@ -133,7 +133,7 @@ attn_corpus *read_corpus(char *const paths[], int n, const char *split, bool qui
 bool overwrites(const char *output, const char *const others[], int n);
 /* Loads a model; NULL after a message. */
 attn_word_sense *load_model(const char *path, int threads);
-/* The same in less time, for a process that will be over in a moment: if the file is made shorter meanwhile, it ends with a message. */
+/* The same in less time, for a process that will be over in a moment: if pages of the file go meanwhile, it ends with a message. */
 attn_word_sense *map_model(const char *path, int threads);
 
 /* ---- sentences.c ---- */

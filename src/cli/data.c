@@ -84,25 +84,30 @@ attn_word_sense *load_model(const char *path, int threads)
     return ready_model(m, threads, &error);
 }
 
-static const char *mapped;
+static char gone[5000]; /* the message */
 
-/* Bytes of the mapped file are gone. */
-static void end_without_file(int number)
+/* Pages of the mapped file are gone. They are touched by computations, never in the middle of printing. */
+static void end_without_file(int number, siginfo_t *info, void *context)
 {
-    (void)number;
-    const char *parts[] = {"attn: ", mapped, ": cannot read: it has become shorter\n"};
-    for (int i = 0; i < 3; i++) {
-        ssize_t n = write(STDERR_FILENO, parts[i], strlen(parts[i]));
-        (void)n;
+    (void)context;
+    if (info->si_code != BUS_ADRERR) {
+        (void)raise(number); /* which now does what it does by itself */
+        return;
     }
+    (void)fflush(stdout);
+    ssize_t n = write(STDERR_FILENO, gone, strlen(gone));
+    (void)n;
     _exit(FAILED);
 }
 
 attn_word_sense *map_model(const char *path, int threads)
 {
     attn_error error;
-    mapped = path;
-    (void)signal(SIGBUS, end_without_file);
+    struct sigaction action = {.sa_sigaction = end_without_file, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
+    (void)snprintf(gone, sizeof gone - 1, "attn: %s: cannot read: it has become shorter", path);
+    hide_controls(gone);
+    (void)strcat(gone, "\n");
+    (void)sigaction(SIGBUS, &action, NULL);
     attn_word_sense *m = attn_word_sense_map(path, NULL, &error);
     return ready_model(m, threads, &error);
 }

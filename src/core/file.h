@@ -34,8 +34,8 @@ typedef struct attn__mapping {
     size_t size;
 } attn__mapping;
 
-/* The whole file, as long as it does not become shorter: to touch bytes that it no longer has ends the process. None if the system refuses,
- * or what is at the path is no regular file. */
+/* The whole file, as long as it does not become shorter: bytes that it no longer has are zeros until the end of their page, and to touch
+ * the pages behind ends the process by SIGBUS. None if the system refuses, or what is at the path is no regular file. */
 attn__mapping attn__parts_map(const attn__parts *p);
 void attn__mapping_end(attn__mapping *m);
 

@@ -9,7 +9,7 @@ attn_status attn__check_rows(const attn_word_sense *m, const int32_t *ids, const
         const float *table = attn_params_value(m->member[k].params, m->member[k].embedding);
         for (int64_t i = 0; i < n; i++) {
             if (attn__kernels(ATTN_F32)->first_nonfinite(m->config.dim, table + (int64_t)ids[i] * m->config.dim) >= 0) {
-                return attn__fail(error, ATTN_ENONFINITE, "tensor '%d.embedding': the row of '%s' is not finite", k,
+                return attn__fail(error, ATTN_ENONFINITE, "%s: tensor '%d.embedding': the row of '%s' is not finite", m->file_name, k,
                                   ATTN__QUOTE(tokens[i]));
             }
         }

@@ -67,6 +67,7 @@ struct attn_word_sense {
     attn__neighbours neighbours; /* none if config.neighbours is 0 */
     attn__member *member;        /* config.seeds of them */
     attn__mapping file;          /* whose tables of embeddings and neighbours are used where they are; none: they were read */
+    const char *file_name;       /* for messages about what is found in it later */
     attn_tape *tape;
     attn__arena scratch;  /* of one batch or prediction */
     uint64_t fingerprint; /* of the training data; 0: not trained yet */

@@ -23,6 +23,9 @@ typedef struct attn__underway {
  * a weight, ATTN__NEIGHBOURS. Their data is that of the members, NULL where it is not made yet. In scratch; NULL if out of memory. */
 attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway underway[], int *count);
 
+/* ATTN_ENONFINITE if one of n elements from `at` on is not finite. */
+attn_status attn__model_check_tensor(const attn_file_tensor *x, int64_t at, int64_t n, attn_error *error);
+
 /* A text of the file into the scratch memory; *root is NULL if there is none, or if it is no JSON. Error: ATTN_ENOMEM. */
 attn_status attn__model_parse(attn_word_sense *m, const attn_safetensors *f, const char *key, const attn__json **root, attn_error *error);
 

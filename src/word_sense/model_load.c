@@ -184,10 +184,7 @@ static attn_status fill_tensor(const attn_word_sense *m, const attn_safetensors 
         int64_t n = count - at < PIECE ? count - at : PIECE;
         void *to = (char *)(uintptr_t)x->data + (size_t)at * attn_dtype_size(x->dtype);
         status = there ? ATTN_OK : attn__safetensors_fill(f, index, at, n, to, error);
-        int64_t i = status == ATTN_OK ? attn__kernels(x->dtype)->first_nonfinite(n, to) : -1;
-        if (i >= 0) {
-            status = attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)at + i);
-        }
+        status = status == ATTN_OK ? attn__model_check_tensor(x, at, n, error) : status;
     }
     return status;
 }
@@ -196,11 +193,9 @@ static attn_status fill_tensor(const attn_word_sense *m, const attn_safetensors 
 static attn_status build_member(attn_word_sense *m, const attn_safetensors *f, int number, attn__underway underway, attn_error *error)
 {
     attn__member *k = &m->member[number];
-    if (k->finished) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%d.%s", number, attn_params_name(k->params, k->embedding));
-        attn__params_borrow(k->params, k->embedding, attn__safetensors_inside(f, attn_safetensors_find(f, name), m->file));
-    }
+    char name[64];
+    (void)snprintf(name, sizeof name, "%d.%s", number, attn_params_name(k->params, k->embedding));
+    attn__params_borrow(k->params, k->embedding, attn__safetensors_inside(f, attn_safetensors_find(f, name), m->file));
     attn_status status = attn__params_build_bare(k->params, !k->finished, error);
     if (status == ATTN_OK && underway.steps > 0) {
         status = attn__member_optimizer(m, k, error);
@@ -238,6 +233,9 @@ static attn_status build_neighbours(attn_word_sense *m, const attn_safetensors *
 static attn_status load_tensors(attn_word_sense *m, const attn_safetensors *f, const attn__underway underway[], attn_error *error)
 {
     int count;
+    if (!attn_word_sense_finished(m)) { /* what will be trained on is read */
+        attn__mapping_end(&m->file);
+    }
     find_neighbours(m, f);
     const attn_file_tensor *list = attn__model_tensors(m, underway, &count);
     attn_status status = list != NULL ? compare(f, list, count, error) : attn__fail(error, ATTN_ENOMEM, "out of memory for the tensors");
@@ -298,8 +296,10 @@ static attn_word_sense *load(const char *path, bool map, const attn_allocator *a
     attn_word_sense *m = attn__model_new(allocator);
     if (m != NULL && map) {
         m->file = attn__parts_map(&f->parts);
+        m->file_name = attn__arena_copy(&m->arena, path, strlen(path) + 1);
     }
-    attn_status status = m != NULL ? fill_model(m, f, &why) : attn__fail(&why, ATTN_ENOMEM, "out of memory for the model");
+    attn_status status =
+        m != NULL && (!map || m->file_name != NULL) ? fill_model(m, f, &why) : attn__fail(&why, ATTN_ENOMEM, "out of memory for the model");
     attn_safetensors_free(f);
     if (status == ATTN_OK) {
         return m;

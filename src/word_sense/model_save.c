@@ -63,6 +63,25 @@ attn_file_tensor *attn__model_tensors(attn_word_sense *m, const attn__underway u
     return t.ok ? t.list : NULL;
 }
 
+attn_status attn__model_check_tensor(const attn_file_tensor *x, int64_t at, int64_t n, attn_error *error)
+{
+    int64_t i = attn__kernels(x->dtype)->first_nonfinite(n, (const char *)x->data + (size_t)at * attn_dtype_size(x->dtype));
+    return i < 0 ? ATTN_OK
+                 : attn__fail(error, ATTN_ENONFINITE, "tensor '%s': element %lld is not finite", ATTN__QUOTE(x->name), (long long)at + i);
+}
+
+/* What a mapped file has, nobody has looked at. */
+static attn_status check_mapped(const attn_word_sense *m, const attn_file_tensor list[], int count, attn_error *error)
+{
+    attn_error why;
+    for (int i = 0; m->file.bytes != NULL && i < count; i++) {
+        if (attn__model_check_tensor(&list[i], 0, attn_shape_count(list[i].shape), &why) != ATTN_OK) {
+            return attn__fail(error, why.status, "%s: %s", m->file_name, why.message);
+        }
+    }
+    return ATTN_OK;
+}
+
 /* ---- texts ---- */
 
 /* Appends and takes the value; false if memory is out (jansson takes NULL for a failure too). */
@@ -130,8 +149,10 @@ static attn_status write_model(attn_word_sense *m, const char *path, const attn_
     const attn_file_text texts[] = {{"attn.config", owned[0]},   {"attn.vocabulary", owned[1]}, {"attn.senses", owned[2]},
                                     {"attn.training", owned[3]}, {"attn.model", format},        {"attn.version", attn_version()}};
     bool ok = list != NULL && owned[0] != NULL && owned[1] != NULL && owned[2] != NULL && owned[3] != NULL;
-    attn_status status = ok ? attn_safetensors_write(path, list, count, texts, sizeof texts / sizeof texts[0], &m->allocator, error)
-                            : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
+    attn_status status = ok ? check_mapped(m, list, count, error) : attn__fail(error, ATTN_ENOMEM, "%s: out of memory", path);
+    if (status == ATTN_OK) {
+        status = attn_safetensors_write(path, list, count, texts, sizeof texts / sizeof texts[0], &m->allocator, error);
+    }
     for (int i = 0; i < 4; i++) {
         attn__free(&m->allocator, owned[i]);
     }
