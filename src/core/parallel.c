@@ -11,9 +11,9 @@
 #include <stdatomic.h>
 #endif
 
-/* Work is in elementary operations of about a third of a nanosecond. Below the first number threads cost more than they save; from the
- * second on they are used even where they may have to wait. */
-#define WORTH_THREADS 1e5
+/* Work is in elementary operations of about a third of a nanosecond. Below the first number, a few times what it takes to start a loop,
+ * threads cost more than they save; from the second on they are used even where they may have to wait. */
+#define WORTH_THREADS 2e4
 #define WORTH_WAITING 1e7
 
 /* OpenMP ends the process when it cannot start as many threads as it is asked for. */
