@@ -6,7 +6,11 @@
 
 void attn_random_block(uint64_t seed, uint64_t stream, uint64_t position, uint32_t out[4])
 {
-    attn__philox(seed, stream, position, 1, out, out + 1, out + 2, out + 3);
+    attn__lane w[4];
+    attn__philox(seed, stream, position, 1, w, w + 1, w + 2, w + 3);
+    for (int i = 0; i < 4; i++) {
+        out[i] = (uint32_t)w[i];
+    }
 }
 
 static double unit(uint32_t high, uint32_t low)

@@ -8,9 +8,17 @@
 /* The most useful number of positions at a time. */
 #define ATTN__LANES 16
 
+/* A word between rounds, of which the low 32 bits count. With AVX-512 a product of 64 bits is one instruction; elsewhere compilers make
+ * such products of 32-bit words in fewer instructions than of 64-bit ones. */
+#ifdef __AVX512DQ__
+typedef uint64_t attn__lane;
+#else
+typedef uint32_t attn__lane;
+#endif
+
 /* Blocks position .. position + lanes - 1 (lanes is a constant): block i is the four words c0[i], c1[i], c2[i], c3[i]. */
-static inline void attn__philox(uint64_t seed, uint64_t stream, uint64_t position, int lanes, uint32_t *restrict c0, uint32_t *restrict c1,
-                                uint32_t *restrict c2, uint32_t *restrict c3)
+static inline void attn__philox(uint64_t seed, uint64_t stream, uint64_t position, int lanes, attn__lane *restrict c0,
+                                attn__lane *restrict c1, attn__lane *restrict c2, attn__lane *restrict c3)
 {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int i = 0; i < lanes; i++) {
@@ -22,11 +30,11 @@ static inline void attn__philox(uint64_t seed, uint64_t stream, uint64_t positio
     }
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < lanes; i++) {
-            uint64_t p0 = (uint64_t)0xD2511F53U * c0[i], p1 = (uint64_t)0xCD9E8D57U * c2[i];
-            c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
-            c1[i] = (uint32_t)p1;
-            c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
-            c3[i] = (uint32_t)p0;
+            uint64_t p0 = (uint64_t)0xD2511F53U * (uint32_t)c0[i], p1 = (uint64_t)0xCD9E8D57U * (uint32_t)c2[i];
+            c0[i] = (attn__lane)(p1 >> 32) ^ c1[i] ^ k0;
+            c1[i] = (attn__lane)p1;
+            c2[i] = (attn__lane)(p0 >> 32) ^ c3[i] ^ k1;
+            c3[i] = (attn__lane)p0;
         }
         k0 += 0x9E3779B9U;
         k1 += 0xBB67AE85U;
