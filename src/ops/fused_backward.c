@@ -268,7 +268,9 @@ void attn__fused_backward(attn__node *n)
     const attn__fused *f = n->attributes;
     double pairs = (double)f->group * (double)f->d.queries * (double)f->chunk_tiles * (double)f->tile_keys;
     double cost = pairs * (f->additive ? (double)f->width : (double)(3 * f->width + 2 * f->value_width) / 16 + 2);
-    if (!f->by_head) {
+    if (f->by_head) {
+        cost += 2 * (double)f->key_tiles * (double)f->tile_keys * (double)(f->width + f->value_width); /* packed, and added to gradients */
+    } else {
         attn__pack_all(n);
     }
     attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->chunks, cost, chunk_of_keys, n);

@@ -137,8 +137,9 @@ void attn__fused_forward(attn__node *n)
     double pair = f->additive ? (double)f->width / 3 : (double)(f->width + f->value_width) / 16 + 1;
     double cost = (double)f->tile_queries * (double)f->d.keys * pair, packing = (double)f->tile_keys * (double)(f->width + f->value_width);
     int64_t heads = f->d.batch * f->kv_heads;
-    if (f->by_head) {
-        attn__parallel_workers(f->threads, heads, (double)(f->group * f->query_tiles) * cost, whole_head, n);
+    if (f->by_head) { /* short sequences: rows of a few elements are packed a fourth as fast */
+        attn__parallel_workers(f->threads, heads, (double)(f->group * f->query_tiles) * cost + (double)f->key_tiles * packing, whole_head,
+                               n);
     } else {
         attn__parallel_workers(f->threads, heads * f->key_tiles, packing / 4, pack_one, n);
         attn__parallel_workers(f->threads, heads * f->group * f->query_tiles, cost, compute_one, n);

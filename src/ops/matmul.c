@@ -86,7 +86,7 @@ static void multiply(product *p)
     p->packed = packed_size(p->node, p->m, p->n, p->k);
     int64_t tiles = p->batch * p->down * p->across, packs = p->packed > 0 ? p->batch * attn__tiles(p->n, PACK_COLUMNS) : 0;
     if (packs > 0) {
-        attn__parallel(threads, packs, work / (double)packs, pack_tile, p); /* on threads if the product is worth them */
+        attn__parallel(threads, packs, (double)p->k * (double)(p->n < PACK_COLUMNS ? p->n : PACK_COLUMNS), pack_tile, p);
     }
     if (tiles > 0) {
         attn__parallel(threads, tiles, work / (double)tiles, multiply_tile, p);
