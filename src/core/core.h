@@ -91,6 +91,9 @@ void attn__arena_reset(attn__arena *a);
 
 typedef void (*attn__tile_fn)(void *ctx, int64_t tile);
 
+/* Cost of one attn_random_normal, in elementary operations. */
+#define ATTN__NORMAL_COST 200.0
+
 /* Calls fn(ctx, tile) for every tile in 0..tiles-1, on up to `threads` threads (0: the default; -n: n threads however little there is to
  * do, for tests) if tiles * cost (in elementary operations) is worth it, each tile exactly once. Tiles must write to disjoint memory: then
  * no result depends on the threads. */

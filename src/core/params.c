@@ -9,6 +9,9 @@
 /* A parameter starts at a multiple of this many elements, so that its data is aligned for either dtype. */
 #define ALIGN_ELEMENTS 16
 
+/* Elements that a thread fills with random numbers at a time. */
+#define FILL_TILE 4096
+
 typedef struct param {
     const char *name;
     attn_shape shape;
@@ -215,20 +218,32 @@ attn_status attn__params_build_bare(attn_params *p, bool grads, attn_error *erro
     return p->error.status == ATTN_OK ? ATTN_OK : attn__fail(error, p->error.status, "%s", p->error.message);
 }
 
+typedef struct filling {
+    attn_params *p;
+    uint64_t seed;
+    int id;
+} filling;
+
+static void fill_tile(void *ctx, int64_t tile)
+{
+    const filling *f = ctx;
+    const param *q = &f->p->param[f->id];
+    const attn__kernel_table *K = attn__kernels(f->p->dtype);
+    void *value = attn_params_value(f->p, f->id);
+    attn__span s = attn__range(q->count, FILL_TILE, tile);
+    for (int64_t i = s.begin; i < s.end; i++) {
+        K->set(value, i, initial(q, f->seed, f->id, i));
+    }
+}
+
 attn_status attn_params_build(attn_params *p, uint64_t seed, attn_error *error)
 {
     attn_status status = attn__params_build_bare(p, true, error);
-    if (status != ATTN_OK) {
-        return status;
+    for (int id = 0; id < p->count && status == ATTN_OK; id++) {
+        attn__parallel(p->threads, attn__tiles(p->param[id].count, FILL_TILE), ATTN__NORMAL_COST * FILL_TILE, fill_tile,
+                       &(filling){p, seed, id});
     }
-    const attn__kernel_table *K = attn__kernels(p->dtype);
-    for (int id = 0; id < p->count; id++) {
-        void *value = attn_params_value(p, id);
-        for (int64_t i = 0; i < p->param[id].count; i++) {
-            K->set(value, i, initial(&p->param[id], seed, id, i));
-        }
-    }
-    return ATTN_OK;
+    return status;
 }
 
 attn_dtype attn_params_dtype(const attn_params *p)

@@ -11,6 +11,7 @@
 /* Root mean square of the vectors' components. */
 #define SIZE      0.3
 #define TILE_ROWS 256
+#define DRAW_TILE 4096
 
 typedef struct svd {
     const attn_word_sense *m;
@@ -49,6 +50,21 @@ static void multiply(svd *s, bool transposed, const float *in, float *out)
     s->out = out;
     double cost = (double)s->x->begin[s->rows] / (double)(s->rows > 0 ? s->rows : 1) * (double)s->k * TILE_ROWS;
     attn__parallel(s->m->config.threads, attn__tiles(s->rows, TILE_ROWS), cost, multiply_tile, s);
+}
+
+typedef struct draw {
+    uint64_t seed;
+    int64_t count;
+    float *out;
+} draw;
+
+static void draw_tile(void *ctx, int64_t tile)
+{
+    const draw *d = ctx;
+    attn__span span = attn__range(d->count, DRAW_TILE, tile);
+    for (int64_t i = span.begin; i < span.end; i++) {
+        d->out[i] = (float)attn_random_normal(d->seed, 0, (uint64_t)i);
+    }
 }
 
 static void transpose(int64_t rows, int64_t columns, const float *from, float *to)
@@ -184,10 +200,8 @@ static attn_status decompose(svd *s, float *table, attn_error *error)
     if (q == NULL || z == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "out of memory for the word vectors");
     }
-    uint64_t seed = attn__seed_for(s->m->config.seed, ATTN__FOR_VECTORS);
-    for (int64_t i = 0; i < s->rows * s->k; i++) {
-        z[i] = (float)attn_random_normal(seed, 0, (uint64_t)i);
-    }
+    draw d = {attn__seed_for(s->m->config.seed, ATTN__FOR_VECTORS), s->rows * s->k, z};
+    attn__parallel(s->m->config.threads, attn__tiles(d.count, DRAW_TILE), ATTN__NORMAL_COST * DRAW_TILE, draw_tile, &d);
     multiply(s, false, z, q);
     orthonormalise(s, q, z);
     for (int round = 0; round < ROUNDS; round++) {

@@ -54,6 +54,7 @@ attn_status attn__member_declare(const attn_word_sense *m, attn__member *member,
     if (p == NULL) {
         return attn__fail(error, ATTN_ENOMEM, "out of memory for the model");
     }
+    attn_params_set_threads(p, c->threads);
     int64_t rows = (int64_t)m->vocabulary.count + 1;
     int value_dim = 2 * c->hidden;
     member->params = p;
