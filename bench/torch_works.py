@@ -52,13 +52,15 @@ def layer(size, dtype, causal):
     x = random(b, length, width, dtype=dtype)
     project = [torch.nn.Linear(width, width, bias=False, dtype=dtype) for _ in range(4)]
     head = width // heads
+    hidden = torch.full((length, length), -torch.inf, dtype=dtype).triu(1) if causal else None
 
     def split(y):
         return y.view(b, length, heads, head).transpose(1, 2).reshape(b * heads, length, head)
 
     def forward():
         q, k, v = (split(linear(x)) for linear in project[:3])
-        weights = torch.softmax(torch.bmm(q * head**-0.5, k.transpose(1, 2)), -1)
+        scaled, keys = q * head**-0.5, k.transpose(1, 2)
+        weights = torch.softmax(torch.baddbmm(hidden, scaled, keys) if causal else torch.bmm(scaled, keys), -1)
         y = torch.bmm(weights, v).view(b, heads, length, head).transpose(1, 2).reshape(b, length, width)
         return project[3](y)
 

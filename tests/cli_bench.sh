@@ -76,7 +76,7 @@ sort out.txt | cmp -s - b.txt || bad 'all is not all, or has something twice'
 # ---- measuring: every work, small, in float32 and float64 ----
 
 works='dot/forward/B1-H2-L9-d4 dot/forward_backward/B2-H1-L9-d4-causal additive/forward/B1-n5-m7-h4 additive/forward_backward/B1-H2-n5-m7-h4
-layer/forward/B1-L4-D8 layer/forward_backward/B1-L4-D8-H2 matmul/forward/m3-n4-k5 matmul/forward_backward/m3-n4-k5 softmax/forward/R3-C9
+layer/forward/B1-L4-D8 layer/forward_backward/B1-L4-D8-H2-causal matmul/forward/m3-n4-k5 matmul/forward_backward/m3-n4-k5 softmax/forward/R3-C9
 softmax/forward_backward/R3-C9 layer_norm/forward/R3-D9 layer_norm/forward_backward/R3-D9 cross_entropy/forward/R3-C9
 cross_entropy/forward_backward/R3-C9 embedding/forward_backward/V9-D4-R5 adamw/step/P100'
 wide=
@@ -117,6 +117,7 @@ counts dot/forward_backward/B2-H1-L9-d4-causal 4536 2304
 counts matmul/forward/m3-n4-k5 120 188
 counts matmul/forward_backward/m3-n4-k5-f64 360 752
 counts layer/forward/B1-L4-D8 2560 1280
+counts layer/forward_backward/B1-L4-D8-H2-causal 7040 2560
 counts adamw/step/P100 1500 2800
 
 ends 0 bench --quick --threads 1 dot/forward/B1-H1-L8-d4-t2 softmax/forward/R4-C4

@@ -100,8 +100,8 @@ static bool prepare_additive(bench_run *r)
 static bool prepare_layer(bench_run *r)
 {
     int64_t B = size_of(r, 'B'), L = size_of(r, 'L'), D = size_of(r, 'D'), H = size_of(r, 'H');
-    double b = (double)B, l = (double)L, d = (double)D;
-    r->flops = b * l * d * (r->c->backward ? 24 * d + 14 * l : 8 * d + 4 * l);
+    double b = (double)B, l = (double)L * (r->c->causal ? 0.5 : 1), d = (double)D; /* l: keys that a query sees */
+    r->flops = b * (double)L * d * (r->c->backward ? 24 * d + 14 * l : 8 * d + 4 * l);
     r->params = attn_params_new(r->c->dtype, NULL);
     if (r->params == NULL) {
         return false;
@@ -112,7 +112,8 @@ static bool prepare_layer(bench_run *r)
 
 static attn_status apply(bench_run *r)
 {
-    r->out = attn_attention_apply(r->t, r->layer, (attn_attention_input){.query = r->in[0]}).output;
+    attn_mask mask = {.causal = r->c->causal ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE};
+    r->out = attn_attention_apply(r->t, r->layer, (attn_attention_input){.query = r->in[0], .mask = mask}).output;
     return attn_tape_status(r->t);
 }
 
@@ -217,7 +218,7 @@ static attn_status adamw(bench_run *r)
 const bench_work bench_works[] = {
     {"dot", "forward|forward_backward", "BN-HN-LN-dN[-causal]", prepare_dot, attend},
     {"additive", "forward|forward_backward", "BN[-HN]-nN-mN-hN", prepare_additive, attend},
-    {"layer", "forward|forward_backward", "BN-LN-DN[-HN]", prepare_layer, apply},
+    {"layer", "forward|forward_backward", "BN-LN-DN[-HN][-causal]", prepare_layer, apply},
     {"matmul", "forward|forward_backward", "mN-nN-kN", prepare_matmul, matmul},
     {"softmax", "forward|forward_backward", "RN-CN", prepare_softmax, softmax},
     {"layer_norm", "forward|forward_backward", "RN-DN", prepare_layer_norm, layer_norm},
