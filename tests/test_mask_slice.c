@@ -1,4 +1,5 @@
-/* The mask of some queries: row i of it is row begin + i of the whole, for every combination of parts and every range. */
+/* What is made of masks, for every combination of their parts: the mask of some queries, whose row i is row begin + i of the whole, and the
+ * rows of queries and keys that take part. */
 #include <string.h>
 
 #include "support/tensors.h"
@@ -90,19 +91,59 @@ static void check(attn_tape *t, const attn_mask *mask, attn__pairs d)
     }
 }
 
-static void every_row_of_every_range(void **state)
+/* Some pair of query i, or of key i, is visible; nothing is asked where there is no mask. */
+static bool takes_part(const attn_mask *mask, attn__pairs d, attn_side side, int64_t b, int64_t i)
 {
-    (void)state;
+    bool keys = side == ATTN_SIDE_KEYS, some = attn__mask_empty(mask);
+    for (int64_t other = 0; other < (keys ? d.queries : d.keys); other++) {
+        some = some || attn__sees(attn__mask_row(mask, d, b, keys ? other : i), keys ? i : other);
+    }
+    return some;
+}
+
+/* Values of rows that take part pass, and so do their gradients; of the others both are 0. */
+static void check_rows(attn_tape *t, const attn_mask *mask, attn__pairs d)
+{
+    enum { WIDTH = 2 };
+    for (int64_t c = 0; c < d.queries + d.keys; c++) {
+        attn_side side = c < d.keys ? ATTN_SIDE_KEYS : ATTN_SIDE_QUERIES;
+        int64_t before = c < d.keys ? c : c - d.keys, rows = (c < d.keys ? d.keys : d.queries) - before;
+        attn_tape_reset(t);
+        attn_tensor *x = random_variable(t, ATTN_F64, ATTN_SHAPE(d.batch, rows, WIDTH), 1);
+        attn_tensor *y = attn_visible_rows(t, x, side, before, c < d.keys ? d.queries : d.keys, mask);
+        assert_int_equal(attn_backward(t, attn_sum(t, y)), ATTN_OK);
+        for (int64_t e = 0; e < d.batch * rows * WIDTH; e++) {
+            bool there = takes_part(mask, d, side, e / WIDTH / rows, before + e / WIDTH % rows);
+            assert_true(attn_tensor_get(y, e) == (there ? attn_tensor_get(x, e) : 0));
+            assert_true(((const double *)attn_tensor_grad(x))[e] == (there ? 1 : 0));
+        }
+    }
+}
+
+static void of_every_combination(void (*fn)(attn_tape *t, const attn_mask *mask, attn__pairs d))
+{
     const attn__pairs sizes[] = {{3, 2, 5, 6}, {2, 1, 6, 3}, {2, 1, 4, 4}, {1, 1, 1, 7}, {2, 2, 0, 3}, {2, 2, 3, 0}, {0, 2, 3, 3}};
     attn_tape *t = attn_tape_new(NULL);
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
         arrays a = random_arrays(sizes[n], n);
         for (int number = 0; number < COMBINATIONS; number++) {
             attn_mask mask = mask_number(&a, number, n);
-            check(t, &mask, sizes[n]);
+            fn(t, &mask, sizes[n]);
         }
     }
     attn_tape_free(t);
+}
+
+static void every_row_of_every_range(void **state)
+{
+    (void)state;
+    of_every_combination(check);
+}
+
+static void every_row_that_takes_part(void **state)
+{
+    (void)state;
+    of_every_combination(check_rows);
 }
 
 /* Places beside which no other number of 32 bits has room. */
@@ -149,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_every_range),
+        cmocka_unit_test(every_row_that_takes_part),
         cmocka_unit_test(places_far_away),
         cmocka_unit_test(nothing_new_where_nothing_changes),
     };

@@ -3,6 +3,8 @@
 
 #include "ops/op.h"
 
+#define TILE_ROWS 32
+
 typedef struct rows {
     attn_mask mask;
     attn_side side;
@@ -20,20 +22,41 @@ static attn__pairs pairs_of(const attn__node *n)
     return (attn__pairs){x.dim[0], 1, keys ? r->other : all, keys ? all : r->other};
 }
 
-/* keep[b,i] for queries: row i sees something; for keys: something sees row j. */
-static void mark(const rows *r, attn__pairs d, uint8_t *keep)
+/* keep[b,i]: query i sees something. */
+static void mark_queries(const rows *r, attn__pairs d, int64_t b, uint8_t *keep)
 {
-    bool keys = r->side == ATTN_SIDE_KEYS;
-    int64_t extent = (keys ? d.keys : d.queries) - r->before;
-    for (int64_t b = 0; b < d.batch; b++) {
-        for (int64_t i = 0; i < d.queries; i++) {
-            attn__row row = attn__mask_row(&r->mask, d, b, i);
-            for (int64_t j = row.begin; j < row.end; j++) {
-                int64_t at = (keys ? j : i) - r->before;
-                if (at >= 0 && attn__sees(row, j)) {
-                    keep[b * extent + at] = 1;
-                }
-            }
+    for (int64_t i = r->before; i < d.queries; i++) {
+        attn__row row = attn__mask_row(&r->mask, d, b, i);
+        int64_t j = row.begin;
+        while (j < row.end && row.allow != NULL && !row.allow[j]) {
+            j++;
+        }
+        keep[i - r->before] = j < row.end;
+    }
+}
+
+/* keep[b,j]: some query sees key j. Where all queries of a batch entry have one `allow`, or none, it is enough to count how many ranges
+ * of theirs begin and end at each key: as many steps as there are queries and keys, not pairs. */
+static void mark_keys(const rows *r, attn__pairs d, int64_t b, int64_t *change, uint8_t *keep)
+{
+    bool ranges = r->mask.allow == NULL || r->mask.allow_form == ATTN_ALLOW_KEYS;
+    const uint8_t *allow = NULL;
+    memset(change, 0, (size_t)(d.keys + 1) * sizeof *change);
+    memset(keep, 0, (size_t)(d.keys - r->before));
+    for (int64_t i = 0; i < d.queries; i++) {
+        attn__row row = attn__mask_row(&r->mask, d, b, i);
+        allow = row.allow;
+        change[row.begin]++;
+        change[row.end]--;
+        for (int64_t j = row.begin > r->before ? row.begin : r->before; !ranges && j < row.end; j++) {
+            keep[j - r->before] |= allow[j] != 0;
+        }
+    }
+    int64_t seen = 0;
+    for (int64_t j = 0; ranges && j < d.keys; j++) {
+        seen += change[j];
+        if (j >= r->before) {
+            keep[j - r->before] = seen > 0 && (allow == NULL || allow[j]);
         }
     }
 }
@@ -50,41 +73,75 @@ static attn_status infer(attn__node *n)
     if (attn__mask_take(n, &mask, pairs_of(n), &r->mask) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
+    attn__pairs d = pairs_of(n);
     uint8_t *keep = attn__tape_alloc(n->tape, x.dim[0] * x.dim[1], 1);
-    if (keep == NULL) {
+    int64_t *change = attn__tape_alloc(n->tape, d.keys + 1, sizeof *change);
+    if (keep == NULL || change == NULL) {
         return ATTN_ENOMEM;
     }
-    memset(keep, 0, (size_t)(x.dim[0] * x.dim[1]));
-    mark(r, pairs_of(n), keep);
+    for (int64_t b = 0; b < d.batch; b++) {
+        if (r->side == ATTN_SIDE_KEYS) {
+            mark_keys(r, d, b, change, keep + b * x.dim[1]);
+        } else {
+            mark_queries(r, d, b, keep + b * x.dim[1]);
+        }
+    }
     r->keep = keep;
     n->out->shape = x;
     return ATTN_OK;
 }
 
-static void forward(attn__node *n)
+static attn__span rows_of(const attn__node *n, int64_t tile)
 {
-    const rows *r = n->attributes;
     attn_shape x = n->in[0]->shape;
-    size_t bytes = (size_t)x.dim[2] * attn_dtype_size(n->out->dtype);
-    for (int64_t i = 0; i < x.dim[0] * x.dim[1]; i++) {
-        void *y = attn__at(n, n->out->data, i * x.dim[2]);
+    return attn__range(x.dim[0] * x.dim[1], TILE_ROWS, tile);
+}
+
+static void each_row(attn__node *n, attn__tile_fn fn)
+{
+    attn_shape x = n->in[0]->shape;
+    attn__parallel(attn__tape_threads(n->tape), attn__tiles(x.dim[0] * x.dim[1], TILE_ROWS), TILE_ROWS * (double)x.dim[2], fn, n);
+}
+
+static void tile_forward(void *ctx, int64_t tile)
+{
+    const attn__node *n = ctx;
+    const rows *r = n->attributes;
+    const int64_t width = n->in[0]->shape.dim[2];
+    size_t bytes = (size_t)width * attn_dtype_size(n->out->dtype);
+    attn__span s = rows_of(n, tile);
+    for (int64_t i = s.begin; i < s.end; i++) {
+        void *y = attn__at(n, n->out->data, i * width);
         if (r->keep[i]) {
-            memcpy(y, attn__at(n, n->in[0]->data, i * x.dim[2]), bytes);
+            memcpy(y, attn__at(n, n->in[0]->data, i * width), bytes);
         } else {
             memset(y, 0, bytes);
         }
     }
 }
 
-static void backward(attn__node *n)
+static void forward(attn__node *n)
 {
+    each_row(n, tile_forward);
+}
+
+static void tile_backward(void *ctx, int64_t tile)
+{
+    const attn__node *n = ctx;
     const rows *r = n->attributes;
-    attn_shape x = n->in[0]->shape;
-    for (int64_t i = 0; i < x.dim[0] * x.dim[1]; i++) {
+    const int64_t width = n->in[0]->shape.dim[2];
+    attn__span s = rows_of(n, tile);
+    attn__clear(n, s.begin * width, (s.end - s.begin) * width);
+    for (int64_t i = s.begin; i < s.end; i++) {
         if (r->keep[i]) {
-            ATTN__K(n)->axpy(x.dim[2], 1, attn__at(n, n->out->grad, i * x.dim[2]), attn__at(n, n->in[0]->grad, i * x.dim[2]));
+            ATTN__K(n)->axpy(width, 1, attn__at(n, n->out->grad, i * width), attn__at(n, n->in[0]->grad, i * width));
         }
     }
+}
+
+static void backward(attn__node *n)
+{
+    each_row(n, tile_backward);
 }
 
 attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask)
@@ -121,4 +178,4 @@ static const attn__case cases[] = {
 };
 
 const attn__op attn__op_visible_rows = {
-    .name = "visible_rows", .arity = 1, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
+    .name = "visible_rows", .arity = 1, .infer = infer, .forward = forward, .backward = backward, .clears = true, ATTN__CASES(cases)};
