@@ -1,5 +1,5 @@
 /* What attention's tiles make of scores besides softmax, against plain loops in long double: dot products, the soft cap's gradient, offsets
- * clipped to a table, copies that are finite, and additive scores by the identity tanh(q + k) = 1 - 2 / (1 + e^2q e^2k). */
+ * clipped to a table, packed rows that are finite, and additive scores by the identity tanh(q + k) = 1 - 2 / (1 + e^2q e^2k). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,25 +113,41 @@ static void check_clipped(void)
     }
 }
 
-static void check_copy_finite(void)
+/* Rows that are not finite are packed as zeros, the others as panel_pack does it. */
+static void pack_finite_case(int64_t n, int64_t rows)
 {
-    const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL}, fine[] = {0, -0.0, here.largest, -here.largest, here.least, here.epsilon * here.least};
-    for (int64_t n = 0; n <= MOST; n++) {
-        void *x = put_random(A, n, (uint64_t)n, -1, 1), *y = put_all(B, n, NAN);
-        for (int64_t j = 0; j < n; j += 3) {
-            here.K->set(x, j, fine[j / 3 % 6]);
+    const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL}, fine[] = {-0.0, here.largest, -here.largest, here.least, here.epsilon * here.least};
+    int64_t ld = n + n % 3, size = here.K->panel_size(rows, n);
+    void *x = put_random(A, span(rows, n, ld), (uint64_t)n, -1, 1), *wanted = put_all(B, size, NAN), *panels = put_all(PANELS, size, NAN);
+    void *zeroed = put_all(S, span(rows, n, ld), 0);
+    uint8_t flags[MOST_ROWS];
+    (void)snprintf(here.where, sizeof here.where, "%d rows of %d", (int)rows, (int)n);
+    for (int64_t i = 0; i < rows; i++) {
+        bool bad = (i + n) % 3 == 1;
+        flags[i] = (uint8_t)i & 3;
+        for (int64_t j = i % 2; j < n; j += 3) {
+            here.K->set(x, i * ld + j, fine[(i + j) % 5]);
         }
-        assert_true(here.K->copy_finite(n, x, y));
-        assert_memory_equal(x, y, bytes_of(n));
-        for (int64_t p = 0; p < n; p++) {
-            double kept = here.K->get(x, p);
-            here.K->set(x, p, odd[(p + n) % 3]);
-            y = put_all(B, n, NAN);
-            assert_false(here.K->copy_finite(n, x, y));
-            for (int64_t j = 0; j < n; j++) {
-                same(at(y, j), 0);
-            }
-            here.K->set(x, p, kept);
+        for (int64_t j = 0; j < n && !bad; j++) {
+            here.K->set(zeroed, i * ld + j, here.K->get(x, i * ld + j));
+        }
+        if (bad && n > 0) {
+            here.K->set(x, i * ld + (7 * i + n) % n, odd[i % 3]); /* one anywhere in the row is enough */
+        }
+    }
+    here.K->panel_pack(rows, n, zeroed, ld, 1, wanted);
+    here.K->panel_pack_finite(rows, n, x, ld, flags, 4, panels);
+    assert_memory_equal(panels, wanted, bytes_of(size));
+    for (int64_t i = 0; i < rows; i++) {
+        assert_int_equal(flags[i], (i & 3) | ((i + n) % 3 == 1 && n > 0 ? 4 : 0));
+    }
+}
+
+static void check_pack_finite(void)
+{
+    for (int64_t rows = 1; rows <= MOST_ROWS; rows++) {
+        for (int64_t n = 0; n <= 3 * MOST; n++) { /* also several panels */
+            pack_finite_case(n, rows);
         }
     }
 }
@@ -317,7 +333,7 @@ static void check_additive_b(void)
 ON_EVERY_MACHINE(dots_are_those_of_a_product, check_dots)
 ON_EVERY_MACHINE(gradient_of_a_soft_cap, check_soft_cap_b)
 ON_EVERY_MACHINE(offsets_are_clipped_to_a_table, check_clipped)
-ON_EVERY_MACHINE(copies_are_finite, check_copy_finite)
+ON_EVERY_MACHINE(packs_are_finite, check_pack_finite)
 ON_EVERY_MACHINE(exponentials_of_units, check_additive_exp)
 ON_EVERY_MACHINE(additive_scores, check_additive)
 ON_EVERY_MACHINE(additive_scores_backward, check_additive_b)
@@ -326,7 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dots_are_those_of_a_product),    cmocka_unit_test(gradient_of_a_soft_cap),
-        cmocka_unit_test(offsets_are_clipped_to_a_table), cmocka_unit_test(copies_are_finite),
+        cmocka_unit_test(offsets_are_clipped_to_a_table), cmocka_unit_test(packs_are_finite),
         cmocka_unit_test(exponentials_of_units),          cmocka_unit_test(additive_scores),
         cmocka_unit_test(additive_scores_backward),
     };

@@ -26,7 +26,6 @@ static void lay_out_tile(attn__fused_layout *at, const attn__fused *f, size_t si
     at->rows = room(end, f->tile_queries, sizeof(attn__row));
     at->query = room(end, f->tile_queries * larger(f->width, f->units), size);
     at->scores = room(end, pairs, size);
-    at->copy = room(end, larger(f->tile_queries, f->tile_keys) * larger(larger(f->width, f->units), f->value_width), size);
 }
 
 static void lay_out_forward(attn__node *n)
@@ -37,6 +36,7 @@ static void lay_out_forward(attn__node *n)
     size_t size = attn_dtype_size(n->out->dtype);
     int64_t tiles = f->slots * f->key_tiles;
     lay_out_tile(at, f, size);
+    at->units = room(&at->worker_size, f->tile_keys * f->units, size);
     at->l = room(&at->worker_size, f->tile_queries * K->panel_columns(), size);
     at->acc = room(&at->worker_size, f->tile_queries * f->value_width, size);
     at->keys = room(&at->size, tiles * K->panel_size(f->width, f->tile_keys), size);

@@ -45,7 +45,7 @@ typedef struct attn__fused_layout {
     size_t acc;                       /* forward: queries x value width */
     size_t d_query;                   /* backward: sums of the tile's queries */
     size_t d_units_q, d_units_k, d_w; /* backward, additive: see tile_additive_b */
-    size_t copy;                      /* rows on their way to a panel */
+    size_t units;                     /* forward, additive: e^2k of a tile of keys on their way to a panel */
 } attn__fused_layout;
 
 typedef struct attn__fused {
@@ -111,9 +111,6 @@ attn__span attn__tile_look(const attn__node *n, attn__tile *t, int64_t b, int64_
 void attn__tile_turn(const attn__node *n, attn__tile *t, const attn__fused_layout *at, int64_t key_tile, attn__span seen);
 /* Scores of the tile, -inf where a pair is hidden. */
 void attn__tile_scores(const attn__node *n, const attn__tile *t, const void *key_panels);
-/* Copies rows that lie `stride` apart; a row that is not finite becomes 0 and gets `flag`. */
-void attn__copy_rows(const attn__node *n, int64_t rows, int64_t width, const void *from, int64_t stride, void *to, uint8_t *flags,
-                     int flag);
 /* Whether query i of the tile sees its key j. */
 bool attn__tile_sees(const attn__node *n, const attn__tile *t, int64_t i, int64_t j);
 bool attn__any_flag(const uint8_t *flags, int64_t count, int flag);

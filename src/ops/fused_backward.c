@@ -254,7 +254,7 @@ static void chunk_of_keys(void *ctx, int64_t number, int worker)
     task.slot = f->by_head ? worker : number / f->chunks;
     attn__parts_begin(n, &task);
     if (f->by_head) {
-        attn__pack_head(n, task.b, task.g, task.slot, worker);
+        attn__pack_head(n, task.b, task.g, task.slot);
     }
     for (int64_t h = task.g * f->group; h < (task.g + 1) * f->group; h++) {
         for (int64_t tile = 0; tile < f->query_tiles; tile++) {

@@ -14,7 +14,7 @@ typedef struct attn__task {
 /* ---- fused_parts.c ---- */
 
 /* Packs keys, values, queries and output gradients of one key head, or of all, and works out delta. */
-void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot, int worker);
+void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot);
 void attn__pack_all(attn__node *n);
 /* Zeroes the task's parts. */
 void attn__parts_begin(const attn__node *n, const attn__task *task);

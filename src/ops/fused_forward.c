@@ -18,21 +18,20 @@ static void pack(const attn__node *n, int64_t b, int64_t g, int64_t slot, int64_
     attn__span k = attn__range(f->d.keys, f->tile_keys, key_tile);
     int64_t tile = slot * f->key_tiles + key_tile;
     int64_t keys = k.end - k.begin;
-    void *copy = attn__in(n, n->scratch, at->workers + (size_t)worker * at->worker_size + at->copy, 0);
     uint8_t *flags = (uint8_t *)n->scratch + at->key_flags + slot * f->d.keys + k.begin;
     void *panels = attn__in(n, n->scratch, at->keys, tile * K->panel_size(f->width, f->tile_keys));
     const void *key = attn__head(n, n->in[1]->data, f->d.keys, f->kv_heads, f->width, b, g, k.begin);
     memset(flags, 0, (size_t)keys);
     if (f->additive) {
-        attn__exp_rows(n, keys, key, f->kv_heads * f->width, copy, flags);
-        K->panel_pack(f->width, keys, copy, 1, f->units, panels);
+        void *units = attn__in(n, n->scratch, at->workers + (size_t)worker * at->worker_size + at->units, 0);
+        attn__exp_rows(n, keys, key, f->kv_heads * f->width, units, flags);
+        K->panel_pack(f->width, keys, units, 1, f->units, panels);
     } else {
         K->panel_pack(f->width, keys, key, 1, f->kv_heads * f->width, panels);
     }
-    attn__copy_rows(n, keys, f->value_width, attn__head(n, n->in[2]->data, f->d.keys, f->kv_heads, f->value_width, b, g, k.begin),
-                    f->kv_heads * f->value_width, copy, flags, ATTN__BAD_VALUE);
-    K->panel_pack(keys, f->value_width, copy, f->value_width, 1,
-                  attn__in(n, n->scratch, at->values, tile * K->panel_size(f->tile_keys, f->value_width)));
+    K->panel_pack_finite(keys, f->value_width, attn__head(n, n->in[2]->data, f->d.keys, f->kv_heads, f->value_width, b, g, k.begin),
+                         f->kv_heads * f->value_width, flags, ATTN__BAD_VALUE,
+                         attn__in(n, n->scratch, at->values, tile * K->panel_size(f->tile_keys, f->value_width)));
 }
 
 /* The tile's queries, without gaps between them. */

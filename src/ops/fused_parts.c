@@ -7,7 +7,7 @@
 /* ---- packing ---- */
 
 /* One tile of keys and values. */
-static void pack_keys(const attn__node *n, int64_t b, int64_t g, int64_t slot, int64_t key_tile, int worker)
+static void pack_keys(const attn__node *n, int64_t b, int64_t g, int64_t slot, int64_t key_tile)
 {
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
@@ -24,18 +24,16 @@ static void pack_keys(const attn__node *n, int64_t b, int64_t g, int64_t slot, i
         attn__exp_rows(n, keys, key, stride, rows, flags);
         K->panel_pack(f->width, keys, rows, 1, f->units, panels);
     } else {
-        void *copy = attn__in(n, n->scratch, at->workers + (size_t)worker * at->worker_size + at->copy, 0);
         K->panel_pack(f->width, keys, key, 1, stride, panels);
-        attn__copy_rows(n, keys, f->width, key, stride, copy, flags, ATTN__BAD_KEY);
-        K->panel_pack(keys, f->width, copy, f->width, 1,
-                      attn__in(n, n->scratch, at->key_rows, tile * K->panel_size(f->tile_keys, f->width)));
+        K->panel_pack_finite(keys, f->width, key, stride, flags, ATTN__BAD_KEY,
+                             attn__in(n, n->scratch, at->key_rows, tile * K->panel_size(f->tile_keys, f->width)));
     }
     K->panel_pack(f->value_width, keys, attn__head(n, n->in[2]->data, f->d.keys, f->kv_heads, f->value_width, b, g, k.begin), 1,
                   f->kv_heads * f->value_width, attn__in(n, n->scratch, at->values, tile * K->panel_size(f->value_width, f->tile_keys)));
 }
 
 /* One tile of queries and output gradients. */
-static void pack_queries(const attn__node *n, int64_t b, int64_t h, int64_t slot, int64_t query_tile, int worker)
+static void pack_queries(const attn__node *n, int64_t b, int64_t h, int64_t slot, int64_t query_tile)
 {
     const attn__fused *f = n->attributes;
     const attn__fused_layout *at = &f->backward;
@@ -46,58 +44,55 @@ static void pack_queries(const attn__node *n, int64_t b, int64_t h, int64_t slot
     const void *query = attn__head(n, n->in[0]->data, f->d.queries, f->d.heads, f->width, b, h, q.begin);
     const void *g = attn__head(n, n->out->grad, f->d.queries, f->d.heads, f->value_width, b, h, q.begin);
     const void *y = attn__head(n, n->out->data, f->d.queries, f->d.heads, f->value_width, b, h, q.begin);
-    void *copy = attn__in(n, n->scratch, at->workers + (size_t)worker * at->worker_size + at->copy, 0);
     uint8_t *flags = (uint8_t *)n->scratch + at->query_flags + head * f->d.queries + q.begin;
     memset(flags, 0, (size_t)rows);
     if (f->additive) {
         attn__exp_rows(n, rows, query, f->d.heads * f->width, attn__in(n, n->scratch, at->queries, tile * f->tile_queries * f->units),
                        flags);
     } else {
-        attn__copy_rows(n, rows, f->width, query, f->d.heads * f->width, copy, flags, ATTN__BAD_QUERY);
-        K->panel_pack(rows, f->width, copy, f->width, 1,
-                      attn__in(n, n->scratch, at->queries, tile * K->panel_size(f->tile_queries, f->width)));
+        K->panel_pack_finite(rows, f->width, query, f->d.heads * f->width, flags, ATTN__BAD_QUERY,
+                             attn__in(n, n->scratch, at->queries, tile * K->panel_size(f->tile_queries, f->width)));
     }
-    attn__copy_rows(n, rows, f->value_width, g, stride, copy, flags, ATTN__BAD_GRADIENT);
-    K->panel_pack(rows, f->value_width, copy, f->value_width, 1,
-                  attn__in(n, n->scratch, at->gradients, tile * K->panel_size(f->tile_queries, f->value_width)));
+    K->panel_pack_finite(rows, f->value_width, g, stride, flags, ATTN__BAD_GRADIENT,
+                         attn__in(n, n->scratch, at->gradients, tile * K->panel_size(f->tile_queries, f->value_width)));
     K->tile_dots(rows, f->value_width, y, stride, g, stride, attn__in(n, n->scratch, at->delta, head * f->d.queries + q.begin));
 }
 
-void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot, int worker)
+void attn__pack_head(const attn__node *n, int64_t b, int64_t g, int64_t slot)
 {
     const attn__fused *f = n->attributes;
     for (int64_t tile = 0; tile < f->key_tiles; tile++) {
-        pack_keys(n, b, g, slot, tile, worker);
+        pack_keys(n, b, g, slot, tile);
     }
     for (int64_t h = g * f->group; h < (g + 1) * f->group; h++) {
         for (int64_t tile = 0; tile < f->query_tiles; tile++) {
-            pack_queries(n, b, h, slot, tile, worker);
+            pack_queries(n, b, h, slot, tile);
         }
     }
 }
 
-static void pack_one_keys(void *ctx, int64_t number, int worker)
+static void pack_one_keys(void *ctx, int64_t number)
 {
     const attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     int64_t head = number / f->key_tiles;
-    pack_keys(n, head / f->kv_heads, head % f->kv_heads, head, number % f->key_tiles, worker);
+    pack_keys(n, head / f->kv_heads, head % f->kv_heads, head, number % f->key_tiles);
 }
 
-static void pack_one_queries(void *ctx, int64_t number, int worker)
+static void pack_one_queries(void *ctx, int64_t number)
 {
     const attn__node *n = ctx;
     const attn__fused *f = n->attributes;
     int64_t head = number / f->query_tiles;
-    pack_queries(n, head / f->d.heads, head % f->d.heads, head / f->group, number % f->query_tiles, worker);
+    pack_queries(n, head / f->d.heads, head % f->d.heads, head / f->group, number % f->query_tiles);
 }
 
 void attn__pack_all(attn__node *n)
 {
     const attn__fused *f = n->attributes;
     double widths = (double)(f->width + f->value_width);
-    attn__parallel_workers(f->threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_one_keys, n);
-    attn__parallel_workers(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_one_queries, n);
+    attn__parallel(f->threads, f->d.batch * f->kv_heads * f->key_tiles, (double)f->tile_keys * widths, pack_one_keys, n);
+    attn__parallel(f->threads, f->d.batch * f->d.heads * f->query_tiles, (double)f->tile_queries * widths, pack_one_queries, n);
 }
 
 /* ---- parts ---- */

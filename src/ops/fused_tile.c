@@ -70,15 +70,6 @@ void attn__add_flagged(const attn__node *n, const attn__tile *t, bool of_keys, i
     }
 }
 
-void attn__copy_rows(const attn__node *n, int64_t rows, int64_t width, const void *from, int64_t stride, void *to, uint8_t *flags, int flag)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        if (!ATTN__K(n)->copy_finite(width, attn__in(n, from, 0, i * stride), attn__in(n, to, 0, i * width))) {
-            flags[i] |= (uint8_t)flag;
-        }
-    }
-}
-
 void attn__exp_rows(const attn__node *n, int64_t rows, const void *from, int64_t stride, void *to, uint8_t *flags)
 {
     const attn__fused *f = n->attributes;
