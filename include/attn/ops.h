@@ -171,7 +171,7 @@ typedef enum attn_side {
  * product, it keeps what padding holds, even NaN, out of the product and its gradients.
  * @param x (B,T,D)   @param side of the rows of x   @param before rows of this side, in the mask's eyes, that stand before x (a cache)
  * @param other rows of the other side   @param mask NULL or empty: the result is x itself   @errors ATTN_ERANGE (lengths)
- * @grad dx = g in the rows that take part, 0 elsewhere   @cost O(B (Tq Tk + T D)) */
+ * @grad dx = g in the rows that take part, 0 elsewhere   @cost O(B (Tq + Tk + T D)), and B Tq Tk where `allow` has a byte for each pair */
 ATTN_API attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask);
 
 /** How queries and keys are compared. Zero means the default in brackets. */

@@ -224,7 +224,7 @@ struct attn__op {
     int arity;   /* -1: any number */
     bool sparse; /* backward notes itself which rows of a sparse table it adds to */
     bool moves;  /* only arranges its inputs anew, whatever they hold */
-    bool clears; /* backward calls attn__clear for every element of in[0]->grad before it adds to it: while it is in the cache */
+    bool clears; /* backward finds in[0]->grad as it is, and where it is stale sets each element, or calls attn__clear before it adds */
     attn_status (*infer)(
         attn__node *n); /* sets out->shape and the sizes of saved and scratch, copies arrays it points to; the only part that can fail */
     void (*forward)(attn__node *n);  /* writes out->data */

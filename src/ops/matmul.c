@@ -174,7 +174,7 @@ static void backward(attn__node *n)
     int64_t m = at->m, c = at->n, k = at->k;
     void *a = n->in[0]->data, *b = n->in[1]->data, *g = n->out->grad;
     if (n->in[0]->needs_grad) {
-        product p = {.node = n, .batch = at->batch, .add = true};
+        product p = {.node = n, .batch = at->batch, .add = !n->in[0]->stale};
         if (at->transpose == ATTN_TN) {
             p.a = plain(b, k, c), p.b = transposed(g, m, c), p.c = plain(n->in[0]->grad, k, m);
             p.m = k, p.n = m, p.k = c;
@@ -232,4 +232,4 @@ static const attn__case cases[] = {
 };
 
 const attn__op attn__op_matmul = {
-    .name = "matmul", .arity = 2, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
+    .name = "matmul", .arity = 2, .clears = true, .infer = infer, .forward = forward, .backward = backward, ATTN__CASES(cases)};
