@@ -146,6 +146,31 @@ static void every_row_that_takes_part(void **state)
     of_every_combination(check_rows);
 }
 
+/* The rows of the other side, and those that stand before, cost no memory. */
+static void rows_far_away(void **state)
+{
+    (void)state;
+    const attn_mask causal = {.causal = ATTN_CAUSAL_TOP_LEFT};
+    const int64_t many = (int64_t)1 << 40;
+    attn_tape *t = attn_tape_new(NULL);
+    attn_tensor *x = random_variable(t, ATTN_F64, ATTN_SHAPE(1, 4, 2), 1);
+    size_t used = attn_tape_used(t);
+    attn_tensor *queries = attn_visible_rows(t, x, ATTN_SIDE_QUERIES, 0, many, &causal);
+    attn_tensor *seen = attn_visible_rows(t, x, ATTN_SIDE_KEYS, 1, 3, &causal);
+    attn_tensor *hidden = attn_visible_rows(t, x, ATTN_SIDE_KEYS, INT64_MAX - 4, 1, &causal);
+    assert_tape_ok(t);
+    assert_true(attn_tape_used(t) - used < 4096);
+    for (int64_t e = 0; e < 8; e++) {
+        assert_true(attn_tensor_get(queries, e) == attn_tensor_get(x, e));
+        assert_true(attn_tensor_get(seen, e) == (e < 4 ? attn_tensor_get(x, e) : 0)); /* keys 1 and 2 of queries 0 to 2 */
+        assert_true(attn_tensor_get(hidden, e) == 0);
+    }
+    attn_tensor *none = random_variable(t, ATTN_F64, ATTN_SHAPE(0, 4, 2), 1);
+    assert_non_null(attn_visible_rows(t, none, ATTN_SIDE_KEYS, INT64_MAX - 4, 1, &causal));
+    assert_tape_ok(t);
+    attn_tape_free(t);
+}
+
 /* Places beside which no other number of 32 bits has room. */
 static void places_far_away(void **state)
 {
@@ -189,10 +214,8 @@ static void nothing_new_where_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_of_every_range),
-        cmocka_unit_test(every_row_that_takes_part),
-        cmocka_unit_test(places_far_away),
-        cmocka_unit_test(nothing_new_where_nothing_changes),
+        cmocka_unit_test(every_row_of_every_range), cmocka_unit_test(every_row_that_takes_part),         cmocka_unit_test(rows_far_away),
+        cmocka_unit_test(places_far_away),          cmocka_unit_test(nothing_new_where_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ ATTN_API void *attn_params_value(attn_params *p,
                                  int id);                /* inside the flat block; NULL before attn_params_build and for a number outside */
 ATTN_API void *attn_params_grad(attn_params *p, int id); /* the same of its gradient */
 
-/** Sets how many threads steps, clipping and zeroing may use. The number never changes a result by a bit.
+/** Sets how many threads building, steps, clipping and zeroing may use; before attn_params_build, to have it there too. The number never
+ * changes a result by a bit.
  * @param threads [0: attn_default_threads()] */
 ATTN_API void attn_params_set_threads(attn_params *p, int threads);
 

@@ -19,6 +19,7 @@ typedef struct bench_case {
 /* A case being run. A work's `prepare` fills in what stands after the tape. */
 typedef struct bench_run {
     const bench_case *c;
+    int threads;
     attn_tape *t;
     int n;               /* inputs */
     attn_shape shape[4]; /* of each input */

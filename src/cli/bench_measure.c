@@ -190,16 +190,14 @@ static void count_bytes(const bench_run *r, bench_result *result)
 
 int bench_measure_case(bench_machine *m, const bench_case *c, bench_result *result)
 {
-    bench_run r = {.c = c, .t = attn_tape_new(NULL)};
+    const int threads = c->threads > 0 ? c->threads : m->threads;
+    bench_run r = {.c = c, .threads = threads, .t = attn_tape_new(NULL)};
     double *times = malloc(MOST_RUNS * sizeof *times);
     attn_status status = ATTN_ENOMEM;
-    *result = (bench_result){.c = c, .threads = c->threads > 0 ? c->threads : m->threads};
-    measure_peak(m, c->dtype, result->threads);
+    *result = (bench_result){.c = c, .threads = threads};
+    measure_peak(m, c->dtype, threads);
     if (times != NULL && r.t != NULL && c->work->prepare(&r)) {
-        attn_tape_set_threads(r.t, result->threads);
-        if (r.params != NULL) {
-            attn_params_set_threads(r.params, result->threads);
-        }
+        attn_tape_set_threads(r.t, threads);
         attn_tape_set_recording(r.t, c->backward);
         status = run_many(&r, times, m->seconds, result);
         count_bytes(&r, result);

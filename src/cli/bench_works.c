@@ -52,6 +52,7 @@ static bool add_ids(bench_run *r, int64_t n, int64_t bound)
 
 static bool build(bench_run *r)
 {
+    attn_params_set_threads(r->params, r->threads);
     return attn_params_build(r->params, 3, &r->error) == ATTN_OK;
 }
 

@@ -35,29 +35,37 @@ static void mark_queries(const rows *r, attn__pairs d, int64_t b, uint8_t *keep)
     }
 }
 
-/* keep[b,j]: some query sees key j. Where all queries of a batch entry have one `allow`, or none, it is enough to count how many ranges
- * of theirs begin and end at each key: as many steps as there are queries and keys, not pairs. */
+/* All queries of a batch entry have one `allow`, or none. */
+static bool one_allow(const rows *r)
+{
+    return r->mask.allow == NULL || r->mask.allow_form == ATTN_ALLOW_KEYS;
+}
+
+/* keep[b,j]: some query sees key j. With one `allow` it is enough to count how many ranges of the queries begin and end at each key, in
+ * `change`: as many steps as there are queries and keys, not pairs. */
 static void mark_keys(const rows *r, attn__pairs d, int64_t b, int64_t *change, uint8_t *keep)
 {
-    bool ranges = r->mask.allow == NULL || r->mask.allow_form == ATTN_ALLOW_KEYS;
+    const int64_t before = r->before, count = d.keys - before;
     const uint8_t *allow = NULL;
-    memset(change, 0, (size_t)(d.keys + 1) * sizeof *change);
-    memset(keep, 0, (size_t)(d.keys - r->before));
+    memset(keep, 0, (size_t)count);
+    for (int64_t j = 0; change != NULL && j <= count; j++) {
+        change[j] = 0;
+    }
     for (int64_t i = 0; i < d.queries; i++) {
         attn__row row = attn__mask_row(&r->mask, d, b, i);
-        allow = row.allow;
-        change[row.begin]++;
-        change[row.end]--;
-        for (int64_t j = row.begin > r->before ? row.begin : r->before; !ranges && j < row.end; j++) {
-            keep[j - r->before] |= allow[j] != 0;
+        int64_t begin = row.begin > before ? row.begin - before : 0, end = row.end > before ? row.end - before : 0;
+        allow = row.allow != NULL ? row.allow + before : NULL;
+        if (change != NULL) {
+            change[begin]++;
+            change[end]--;
+        }
+        for (int64_t j = begin; change == NULL && j < end; j++) {
+            keep[j] |= allow[j] != 0;
         }
     }
-    int64_t seen = 0;
-    for (int64_t j = 0; ranges && j < d.keys; j++) {
+    for (int64_t j = 0, seen = 0; change != NULL && j < count; j++) {
         seen += change[j];
-        if (j >= r->before) {
-            keep[j - r->before] = seen > 0 && (allow == NULL || allow[j]);
-        }
+        keep[j] = seen > 0 && (allow == NULL || allow[j]);
     }
 }
 
@@ -75,12 +83,16 @@ static attn_status infer(attn__node *n)
     }
     attn__pairs d = pairs_of(n);
     uint8_t *keep = attn__tape_alloc(n->tape, x.dim[0] * x.dim[1], 1);
-    int64_t *change = attn__tape_alloc(n->tape, d.keys + 1, sizeof *change);
-    if (keep == NULL || change == NULL) {
+    if (keep == NULL) {
+        return ATTN_ENOMEM;
+    }
+    const bool keys = r->side == ATTN_SIDE_KEYS, counts = keys && d.batch > 0 && one_allow(r);
+    int64_t *change = counts ? attn__tape_alloc(n->tape, x.dim[1] + 1, sizeof *change) : NULL;
+    if (counts && change == NULL) {
         return ATTN_ENOMEM;
     }
     for (int64_t b = 0; b < d.batch; b++) {
-        if (r->side == ATTN_SIDE_KEYS) {
+        if (keys) {
             mark_keys(r, d, b, change, keep + b * x.dim[1]);
         } else {
             mark_queries(r, d, b, keep + b * x.dim[1]);
