@@ -205,6 +205,16 @@ static void nothing_new_where_nothing_changes(void **state)
     assert_int_equal(attn__mask_slice(t, &mask, d, 0, 3, &slice), ATTN_OK);
     assert_ptr_equal(slice.key_lengths, lengths);
     assert_int_equal(attn_tape_used(t), used);
+    attn_tensor *x = random_variable(t, ATTN_F64, ATTN_SHAPE(2, 3, 4), 1);
+    const attn_mask first = {.causal = ATTN_CAUSAL_TOP_LEFT}, last = {.causal = ATTN_CAUSAL_BOTTOM_RIGHT};
+    for (attn_side side = ATTN_SIDE_QUERIES; side <= ATTN_SIDE_KEYS; side++) {
+        assert_ptr_equal(attn_visible_rows(t, x, side, 0, 3, &first), x);
+        assert_ptr_equal(attn_visible_rows(t, x, side, 0, 3, &last), x);
+        assert_ptr_not_equal(attn_visible_rows(t, x, side, 0, 3, &(attn_mask){.key_lengths = (const int32_t[]){3, 2}}), x);
+    }
+    assert_ptr_equal(attn_visible_rows(t, x, ATTN_SIDE_KEYS, 5, 3, &last), x); /* after a cache of 5 */
+    assert_ptr_not_equal(attn_visible_rows(t, x, ATTN_SIDE_KEYS, 5, 3, &first), x);
+    assert_tape_ok(t);
     const attn__pairs long_rows = {1, 1, 2, (int64_t)INT32_MAX + 1};
     assert_int_equal(attn__mask_slice(t, &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}, long_rows, 0, 1, &slice), ATTN_ERANGE);
     assert_string_equal(attn_tape_message(t), "mask: rows of 2147483648 keys, expected at most 2147483647");

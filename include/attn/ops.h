@@ -170,7 +170,8 @@ typedef enum attn_side {
 /** Queries (or keys) that take part: y[b,i] = x[b,i] if query i sees any key (or key i is seen by any query), else 0. Put before a matrix
  * product, it keeps what padding holds, even NaN, out of the product and its gradients.
  * @param x (B,T,D)   @param side of the rows of x   @param before rows of this side, in the mask's eyes, that stand before x (a cache)
- * @param other rows of the other side   @param mask NULL or empty: the result is x itself   @errors ATTN_ERANGE (lengths)
+ * @param other rows of the other side
+ * @param mask where it hides no row, being NULL, empty or causal order alone, the result is x itself   @errors ATTN_ERANGE (lengths)
  * @grad dx = g in the rows that take part, 0 elsewhere   @cost O(B (Tq + Tk + T D)), and B Tq Tk where `allow` has a byte for each pair */
 ATTN_API attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask);
 

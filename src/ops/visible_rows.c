@@ -156,9 +156,23 @@ static void backward(attn__node *n)
     each_row(n, tile_backward);
 }
 
+/* Nothing but causal order, in which the last query sees every key and the first one some. */
+static bool shows_all_rows(const attn_mask *m, const attn_tensor *x, attn_side side, int64_t before, int64_t other)
+{
+    attn_mask rest = *m;
+    rest.causal = ATTN_CAUSAL_NONE;
+    if (!attn__mask_empty(&rest) || m->positions != NULL || x->shape.rank != 3 || before < 0 || before > INT64_MAX - x->shape.dim[1]) {
+        return false;
+    }
+    int64_t own = before + x->shape.dim[1];
+    int64_t queries = side == ATTN_SIDE_KEYS ? other : own, keys = side == ATTN_SIDE_KEYS ? own : other;
+    return queries > 0 && keys > 0 &&
+           ((m->causal == ATTN_CAUSAL_TOP_LEFT && keys <= queries) || (m->causal == ATTN_CAUSAL_BOTTOM_RIGHT && queries <= keys));
+}
+
 attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask)
 {
-    if (attn__mask_empty(mask) && attn__may_return(t, x)) {
+    if (attn__may_return(t, x) && (attn__mask_empty(mask) || shows_all_rows(mask, x, side, before, other))) {
         return x;
     }
     rows r = {.side = side, .before = before, .other = other};
