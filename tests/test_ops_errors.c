@@ -272,8 +272,8 @@ static void more_pairs_than_can_be_counted(void **state)
     assert_int_equal(attn_tape_status(t), ATTN_ENOMEM);
     assert_contains(attn_tape_message(t), "out of memory: 9223372032559808512 x 8 bytes wanted");
     attn_tape_reset(t);
-    assert_refused(t, attn_visible_rows(t, F64(p32, p20, 0), ATTN_SIDE_KEYS, 0, p32, &(attn_mask){.window = true}), ATTN_ESHAPE,
-                   "visible_rows: (B,H,Tq,Tk) = (4294967296,1,4294967296,1048576) is too large");
+    assert_refused(t, attn_visible_rows(t, F64(p32, p20, 0), ATTN_SIDE_KEYS, 0, p32, &(attn_mask){.causal = ATTN_CAUSAL_TOP_LEFT}),
+                   ATTN_ESHAPE, "visible_rows: (B,H,Tq,Tk) = (4294967296,1,4294967296,1048576) is too large");
     attn_tape_free(t);
 }
 

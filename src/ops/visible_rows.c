@@ -13,10 +13,13 @@ typedef struct rows {
     const uint8_t *keep; /* (B,T) */
 } rows;
 
-static attn__pairs pairs_of(const attn__node *n)
+static bool fits(const rows *r, attn_shape x)
 {
-    const rows *r = n->attributes;
-    attn_shape x = n->in[0]->shape;
+    return x.rank == 3 && r->other >= 0 && r->before >= 0 && r->before <= INT64_MAX - x.dim[1];
+}
+
+static attn__pairs pairs_of(const rows *r, attn_shape x)
+{
     bool keys = r->side == ATTN_SIDE_KEYS;
     int64_t all = r->before + x.dim[1];
     return (attn__pairs){x.dim[0], 1, keys ? r->other : all, keys ? all : r->other};
@@ -35,68 +38,72 @@ static void mark_queries(const rows *r, attn__pairs d, int64_t b, uint8_t *keep)
     }
 }
 
-/* All queries of a batch entry have one `allow`, or none. */
-static bool one_allow(const rows *r)
-{
-    return r->mask.allow == NULL || r->mask.allow_form == ATTN_ALLOW_KEYS;
-}
-
-/* keep[b,j]: some query sees key j. With one `allow` it is enough to count how many ranges of the queries begin and end at each key, in
- * `change`: as many steps as there are queries and keys, not pairs. */
+/* keep[b,j]: some query sees key j. Where all queries of a batch entry have one `allow`, or none, it is enough to count in `change` how
+ * many of their ranges begin and end at each key: as many steps as there are queries and keys, not pairs. */
 static void mark_keys(const rows *r, attn__pairs d, int64_t b, int64_t *change, uint8_t *keep)
 {
     const int64_t before = r->before, count = d.keys - before;
     const uint8_t *allow = NULL;
-    memset(keep, 0, (size_t)count);
-    for (int64_t j = 0; change != NULL && j <= count; j++) {
-        change[j] = 0;
-    }
+    memset(change, 0, (size_t)(count + 1) * sizeof *change);
     for (int64_t i = 0; i < d.queries; i++) {
         attn__row row = attn__mask_row(&r->mask, d, b, i);
-        int64_t begin = row.begin > before ? row.begin - before : 0, end = row.end > before ? row.end - before : 0;
-        allow = row.allow != NULL ? row.allow + before : NULL;
-        if (change != NULL) {
-            change[begin]++;
-            change[end]--;
-        }
-        for (int64_t j = begin; change == NULL && j < end; j++) {
-            keep[j] |= allow[j] != 0;
-        }
+        change[row.begin > before ? row.begin - before : 0]++;
+        change[row.end > before ? row.end - before : 0]--;
+        allow = row.allow;
     }
-    for (int64_t j = 0, seen = 0; change != NULL && j < count; j++) {
+    for (int64_t j = 0, seen = 0; j < count; j++) {
         seen += change[j];
-        keep[j] = seen > 0 && (allow == NULL || allow[j]);
+        keep[j] = seen > 0 && (allow == NULL || allow[before + j]);
     }
+}
+
+/* The same where each query has an `allow` of its own. */
+static void mark_keys_of_pairs(const rows *r, attn__pairs d, int64_t b, uint8_t *keep)
+{
+    const int64_t before = r->before;
+    memset(keep, 0, (size_t)(d.keys - before));
+    for (int64_t i = 0; i < d.queries; i++) {
+        attn__row row = attn__mask_row(&r->mask, d, b, i);
+        for (int64_t j = row.begin > before ? row.begin : before; j < row.end; j++) {
+            keep[j - before] |= row.allow[j] != 0;
+        }
+    }
+}
+
+/* Marks all batch entries; false: out of memory. */
+static bool mark(const attn__node *n, const rows *r, attn__pairs d, int64_t extent, uint8_t *keep)
+{
+    const bool keys = r->side == ATTN_SIDE_KEYS, of_pairs = r->mask.allow != NULL && r->mask.allow_form == ATTN_ALLOW_PAIRS;
+    const bool counts = keys && !of_pairs && d.batch > 0;
+    int64_t *change = counts ? attn__tape_alloc(n->tape, extent + 1, sizeof *change) : NULL;
+    for (int64_t b = 0; b < d.batch && (change != NULL || !counts); b++, keep += extent) {
+        if (counts) {
+            mark_keys(r, d, b, change, keep);
+        } else if (keys) {
+            mark_keys_of_pairs(r, d, b, keep);
+        } else {
+            mark_queries(r, d, b, keep);
+        }
+    }
+    return change != NULL || !counts;
 }
 
 static attn_status infer(attn__node *n)
 {
     rows *r = n->attributes;
     attn_shape x = n->in[0]->shape;
-    if (x.rank != 3 || r->other < 0 || r->before < 0 || r->before > INT64_MAX - x.dim[1]) {
+    if (!fits(r, x)) {
         return attn__op_fail(n, ATTN_ESHAPE, "x %s, %lld rows before it, %lld rows on the other side, expected (B,T,D)", ATTN__TEXT(x),
                              (long long)r->before, (long long)r->other);
     }
     attn_mask mask = r->mask;
-    if (attn__mask_take(n, &mask, pairs_of(n), &r->mask) != ATTN_OK) {
+    attn__pairs d = pairs_of(r, x);
+    if (attn__mask_take(n, &mask, d, &r->mask) != ATTN_OK) {
         return attn_tape_status(n->tape);
     }
-    attn__pairs d = pairs_of(n);
     uint8_t *keep = attn__tape_alloc(n->tape, x.dim[0] * x.dim[1], 1);
-    if (keep == NULL) {
+    if (keep == NULL || !mark(n, r, d, x.dim[1], keep)) {
         return ATTN_ENOMEM;
-    }
-    const bool keys = r->side == ATTN_SIDE_KEYS, counts = keys && d.batch > 0 && one_allow(r);
-    int64_t *change = counts ? attn__tape_alloc(n->tape, x.dim[1] + 1, sizeof *change) : NULL;
-    if (counts && change == NULL) {
-        return ATTN_ENOMEM;
-    }
-    for (int64_t b = 0; b < d.batch; b++) {
-        if (keys) {
-            mark_keys(r, d, b, change, keep + b * x.dim[1]);
-        } else {
-            mark_queries(r, d, b, keep + b * x.dim[1]);
-        }
     }
     r->keep = keep;
     n->out->shape = x;
@@ -156,28 +163,24 @@ static void backward(attn__node *n)
     each_row(n, tile_backward);
 }
 
-/* Nothing but causal order, in which the last query sees every key and the first one some. */
-static bool shows_all_rows(const attn_mask *m, const attn_tensor *x, attn_side side, int64_t before, int64_t other)
+/* Nothing but causal order, in which the last query sees every key and the first one some. Pairs beyond number are left to infer. */
+static bool shows_all_rows(const attn_mask *m, attn__pairs d)
 {
     attn_mask rest = *m;
     rest.causal = ATTN_CAUSAL_NONE;
-    if (!attn__mask_empty(&rest) || m->positions != NULL || x->shape.rank != 3 || before < 0 || before > INT64_MAX - x->shape.dim[1]) {
-        return false;
-    }
-    int64_t own = before + x->shape.dim[1];
-    int64_t queries = side == ATTN_SIDE_KEYS ? other : own, keys = side == ATTN_SIDE_KEYS ? own : other;
-    return queries > 0 && keys > 0 &&
-           ((m->causal == ATTN_CAUSAL_TOP_LEFT && keys <= queries) || (m->causal == ATTN_CAUSAL_BOTTOM_RIGHT && queries <= keys));
+    bool only_causal = attn__mask_empty(&rest) && m->positions == NULL, some = d.queries > 0 && d.keys > 0;
+    return only_causal && some && attn_shape_count(ATTN_SHAPE(d.batch, d.heads, d.queries, d.keys)) >= 0 &&
+           ((m->causal == ATTN_CAUSAL_TOP_LEFT && d.keys <= d.queries) || (m->causal == ATTN_CAUSAL_BOTTOM_RIGHT && d.queries <= d.keys));
 }
 
 attn_tensor *attn_visible_rows(attn_tape *t, attn_tensor *x, attn_side side, int64_t before, int64_t other, const attn_mask *mask)
 {
-    if (attn__may_return(t, x) && (attn__mask_empty(mask) || shows_all_rows(mask, x, side, before, other))) {
-        return x;
-    }
     rows r = {.side = side, .before = before, .other = other};
     if (mask != NULL) {
         r.mask = *mask;
+    }
+    if (attn__may_return(t, x) && (attn__mask_empty(mask) || (fits(&r, x->shape) && shows_all_rows(&r.mask, pairs_of(&r, x->shape))))) {
+        return x;
     }
     return attn__record(t, &attn__op_visible_rows, &x, 1, &r, sizeof r);
 }
